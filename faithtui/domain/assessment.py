@@ -1,0 +1,90 @@
+"""What a judge said about a window: claims, truths, evidence and verdicts.
+
+A verdict is never edited. A person's word stands beside it (see `review`).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from faithtui.domain.conversation import Span
+from faithtui.domain.scores import Score
+from faithtui.domain.windows import Window
+
+Stance = Literal["supports", "contradicts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of an answer that gets a verdict.
+
+    Identity within a conversation is the turn and the normalised text.
+    """
+
+    turn: int
+    """Position of the assistant turn that makes it."""
+    text: str
+    span: Span | None = None
+    """Where it stands in the turn's content, None when its words could not be located."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A fact the judge drew from the context."""
+
+    text: str
+    document: str | None = None
+    """Text of the document it came from, None when the judge saw several at once."""
+    span: Span | None = None
+    """Where it stands in that document, None when it is not a literal piece of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A truth the judge named for a claim."""
+
+    truth: Truth
+    stance: Stance
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judge's word on one claim in one window."""
+
+    claim: Claim
+    label: str | None
+    """Label of the metric's set, None when the judge gave none we can read."""
+    word: str | None = None
+    """What the judge wrote, letter for letter; None when it wrote nothing."""
+    reason: str | None = None
+    confidence: float | None = None
+    """Probability in [0, 1] that the claim is supported, None when the judge gives none."""
+    evidence: tuple[Evidence, ...] = ()
+    """Truths of this window that the judge named; () in strategies that do not ask for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """One window, judged."""
+
+    window: Window
+    score: Score
+    verdicts: tuple[Verdict, ...] = ()
+    """One per claim, in the order of the answers; the same claim may occur twice."""
+    truths: tuple[Truth, ...] = ()
+    """Truths in view, without repeats, in reading order."""
+    surplus: tuple[str | None, ...] = ()
+    """Labels the judge gave beyond the last claim; counted by a peer's arithmetic only."""
+    reason: str | None = None
+    """Why the window got its score, in words."""
+    without_context: bool = False
+    """No assistant turn of the window has a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What is said about a whole conversation once its windows are judged."""
+
+    score: Score
+    success: bool | None
+    """Whether the score meets the threshold; None without a threshold or without a score."""
+    reason: str | None = None

@@ -1,0 +1,108 @@
+"""What people talked about: conversations, turns and the documents behind the answers.
+
+Values only. Texts are kept exactly as they came; nothing here interprets them.
+"""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image that belongs to a turn or a document, known by its content."""
+
+    sha256: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One piece of retrieved context."""
+
+    text: str
+    source: str | None = None
+    """File, address or title the text came from, None when unknown."""
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message."""
+
+    role: Role
+    content: str
+    retrieval_context: tuple[Document, ...] | None = None
+    """Documents shown to the assistant. () means retrieval returned nothing, None means unknown."""
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of characters, `text[start:end]`, `0 <= start < end`."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What one person said about an answer, or about a piece of it, before it came to faithtui."""
+
+    turn: int
+    """Position of the assistant turn."""
+    annotator: str
+    scale: str
+    label: str
+    """The label as the file has it, numbers as text."""
+    claim: str | None = None
+    """The statement that was labelled, None when the whole answer was."""
+    span: Span | None = None
+    """Where the claim stands in the turn, None when it is not a literal piece of it."""
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation as imported.
+
+    `source` and `key` together are its identity. `group` names what must stay together when
+    conversations are resampled or left out: lines that share a history, a passage or a snippet.
+    """
+
+    source: str
+    key: str
+    turns: tuple[Turn, ...]
+    group: str
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    ratings: tuple[Rating, ...] = ()
+
+
+def content_hash(turns: Sequence[Turn]) -> str:
+    """Give equal turns (roles, texts, documents) the same 64 hexadecimal digits."""
+    shape = [
+        [
+            turn.role,
+            turn.content,
+            None
+            if turn.retrieval_context is None
+            else [[document.text, document.source] for document in turn.retrieval_context],
+            [image.sha256 for image in turn.images],
+        ]
+        for turn in turns
+    ]
+    text = json.dumps(shape, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def normalised(text: str) -> str:
+    """Fold what does not make a different statement: case, compatibility forms and white space.
+
+    Two claims of the same turn are the same claim when their normalised texts are equal.
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,12 @@
+"""Names for database keys, so that one cannot be passed where another belongs."""
+
+from typing import NewType
+
+ConversationId = NewType("ConversationId", int)
+RunId = NewType("RunId", int)
+ItemId = NewType("ItemId", int)
+"""One conversation of one run."""
+WindowId = NewType("WindowId", int)
+ClaimId = NewType("ClaimId", int)
+TruthId = NewType("TruthId", int)
+LabelId = NewType("LabelId", int)

@@ -1,0 +1,77 @@
+"""The words a judge or a person can say about a claim."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Polarity(StrEnum):
+    """What a label says about faithfulness; decides colour and detection, never a score."""
+
+    GOOD = "good"
+    BAD = "bad"
+    UNSURE = "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One word of a vocabulary."""
+
+    name: str
+    """The word that is stored and exported."""
+    letter: str
+    """One character for lists."""
+    meaning: str
+    """What it says, in a few words for the screen."""
+    polarity: Polarity
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSet:
+    """The closed vocabulary of a metric, in the order screens list it."""
+
+    labels: tuple[Label, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all labels, in order."""
+        return tuple(label.name for label in self.labels)
+
+    def read(self, word: str) -> str | None:
+        """Find the label a word stands for.
+
+        White space around it and case do not matter, aliases are accepted, anything else is None:
+        no label is guessed from a word that merely contains it.
+        """
+        folded = word.strip().casefold()
+        for label in self.labels:
+            if folded == label.name or folded in label.aliases:
+                return label.name
+        return None
+
+    def label(self, name: str) -> Label:
+        """Give the label with this name.
+
+        Raises:
+            KeyError: No label of the set has this name.
+        """
+        for label in self.labels:
+            if label.name == name:
+                return label
+        raise KeyError(name)
+
+
+FAITHFULNESS = LabelSet(
+    (
+        Label("yes", "Y", "supported", Polarity.GOOD),
+        Label("no", "N", "contradicted", Polarity.BAD),
+        Label("idk", "?", "not addressed", Polarity.UNSURE, ("borderline",)),
+    )
+)
+"""Three-way faithfulness. deepeval 4.3.1 says `borderline` where 4.1.10 says `idk`."""
+
+NOT_A_CLAIM = "x"
+"""A person's word for a claim nobody should be judged on: phantom, opinion, bad split."""
+
+SEVERITY = {"yes": 0, "idk": 1, "no": 2}
+"""Order for ties and worst-of rules: no before idk before yes."""

@@ -1,0 +1,51 @@
+"""What agreement is computed from: one reading per unique claim, one per rated answer."""
+
+from dataclasses import dataclass
+
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.scores import Score
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimReading:
+    """A unique claim, what the judge said and what people said."""
+
+    claim: ClaimId
+    conversation: ConversationId
+    key: str
+    """The conversation's own id, for people."""
+    group: str
+    """What must stay together when conversations are left out."""
+    turn: int
+    text: str
+    judge: str | None
+    """Label of the claim's home window (the first that holds it); None: no verdict."""
+    human: str | None
+    """Consensus of people, `x` included; None: unreviewed, which is not agreement."""
+    reviewers: int
+    """How many people gave a verdict that counts."""
+    windows: int
+    """How many windows hold the claim."""
+    steady: bool
+    """The judge gave the same label in all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReading:
+    """An answer that people rated as a whole, and the judge's score of that answer alone."""
+
+    conversation: ConversationId
+    key: str
+    group: str
+    turn: int
+    score: Score
+    """Passing claims of this answer / its claims; by the metric's rule."""
+    claims: int
+    """0: nothing to judge, so the score says nothing about the judge."""
+    passes: bool | None
+    """The score meets the threshold; None when there is none."""
+    human: str | None
+    """Majority of people's labels, as yes, no or idk; None when none of them has a verdict."""
+    rating: float | None
+    """Mean of people's ratings, in [0, 1]; None when the scale has none."""
+    raters: int

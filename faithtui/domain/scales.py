@@ -1,0 +1,86 @@
+"""How labels that came with the data become verdicts and ratings.
+
+Every scale's mapping is stated here and shown in docs/data-model.md; nothing is guessed. A label
+that a scale leaves out has no verdict and enters no figure.
+
+Source: the data sets' own documentation; see fixtures/NOTICE.md for what each one is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from faithtui.domain.labels import FAITHFULNESS
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """One labelling scheme."""
+
+    name: str
+    verdicts: Mapping[str, str]
+    """From label to yes, no or idk. Labels not listed have no verdict."""
+    ratings: Mapping[str, float]
+    """From label to how faithful the answer is, in [0, 1]. Labels not listed have no rating."""
+
+
+_RATING = {"yes": 1.0, "idk": 0.5, "no": 0.0}
+
+
+def _scale(
+    name: str, verdicts: Mapping[str, str], ratings: Mapping[str, float] | None = None
+) -> Scale:
+    """Rate by verdict (yes 1, idk 0.5, no 0) unless the scale has numbers of its own."""
+    return Scale(
+        name, verdicts, ratings or {label: _RATING[word] for label, word in verdicts.items()}
+    )
+
+
+SCALES: tuple[Scale, ...] = (
+    _scale(
+        "mtrag-faithfulness-1-4",
+        {"1": "no", "2": "no", "3": "yes", "4": "yes"},
+        {"1": 0.0, "2": 1 / 3, "3": 2 / 3, "4": 1.0},
+    ),
+    _scale("faithbench-span", {"Unwanted": "no", "Questionable": "idk", "Benign": "yes"}),
+    _scale(
+        "faithbench-response",
+        {"Unwanted": "no", "Questionable": "idk", "Benign": "yes", "Consistent": "yes"},
+    ),
+    _scale("expertqa-support", {"Complete": "yes", "Partial": "idk", "Incomplete": "no"}),
+    _scale(
+        "begin-3",
+        {"Fully attributable": "yes", "Not fully attributable": "no", "Generic": "idk"},
+    ),
+    _scale(
+        "fdaudit-begin",
+        {
+            "entailment": "yes",
+            "entailment,uncooperative": "yes",
+            "entailment,hallucination": "no",
+            "hallucination": "no",
+            "generic": "idk",
+        },
+    ),
+    _scale("q2-consistent-0-1", {"1": "yes", "0": "no"}),
+)
+
+
+def verdict_of(scale: str, label: str) -> str | None:
+    """Translate a label of a scale into a verdict.
+
+    A scale that is not listed is read word by word: yes, no, idk and their aliases mean
+    themselves, anything else has no verdict.
+    """
+    for known in SCALES:
+        if known.name == scale:
+            return known.verdicts.get(label)
+    return FAITHFULNESS.read(label)
+
+
+def rating_of(scale: str, label: str) -> float | None:
+    """Translate a label of a scale into how faithful the answer is, in [0, 1]."""
+    for known in SCALES:
+        if known.name == scale:
+            return known.ratings.get(label)
+    word = FAITHFULNESS.read(label)
+    return None if word is None else _RATING[word]

@@ -1,0 +1,247 @@
+"""Arithmetic from labels to scores, for the judge's labels and for people's alike.
+
+One code path: a corrected score is this arithmetic over corrected labels.
+Undefined, incomplete, failed and skipped are states with a reason, never numbers.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from faithtui.domain.labels import NOT_A_CLAIM
+
+TOLERANCE = 1e-9
+"""Three windows of 0.7 meet a threshold of 0.7, though their float mean is 0.6999999999999998."""
+
+
+class ScoreState(StrEnum):
+    """Whether there is a number, and if not, why not."""
+
+    SCORED = "scored"
+    UNDEFINED = "undefined"
+    """The formula has no value, as 0/0 in ragas."""
+    INCOMPLETE = "incomplete"
+    """A verdict or a window is missing."""
+    FAILED = "failed"
+    """Something went wrong."""
+    SKIPPED = "skipped"
+    """The metric does not apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A number in [0, 1], or the reason why there is none."""
+
+    value: float | None
+    state: ScoreState = ScoreState.SCORED
+    reason: str | None = None
+    """None when scored."""
+
+    def __post_init__(self) -> None:
+        """Keep number and state in step."""
+        if (self.value is None) == (self.state is ScoreState.SCORED):
+            raise ValueError(f"a score of {self.value} cannot be {self.state}")
+
+
+def scored(value: float) -> Score:
+    """Make a score that has a number."""
+    return Score(value)
+
+
+def no_score(state: ScoreState, reason: str) -> Score:
+    """Make a score that has none."""
+    return Score(None, state, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringRule:
+    """How labels become a score. Stored with the run, so that people's labels can be scored too."""
+
+    passing: tuple[str, ...]
+    """Labels that count as faithful."""
+    when_empty: float | None
+    """Score of a window without claims; None is undefined."""
+    threshold: float | None = 0.5
+    """A conversation passes from here on; None: no pass or fail."""
+    strict: bool = False
+    """Binary: 1 when every window is perfect, else 0."""
+    as_peer: bool = False
+    """Use the peer's arithmetic with its oddities: missing verdicts leave the denominator, strict
+    clamps each window and not the mean, plain float comparison."""
+
+    @property
+    def bar(self) -> float | None:
+        """The threshold in force: 1 under `strict`."""
+        return 1.0 if self.strict else self.threshold
+
+
+def window_score(
+    labels: Sequence[str | None], rule: ScoringRule, surplus: Sequence[str | None] = ()
+) -> Score:
+    """Score one window, one answer, or any other pile of labels.
+
+    Args:
+        labels: One per claim; None where the judge gave none. Claims that a person called unfair
+            are left out by the caller.
+        rule: The metric's rule.
+        surplus: Labels beyond the last claim; counted only under `as_peer`.
+
+    Returns:
+        passing / all, in [0, 1]; `when_empty` without labels; INCOMPLETE when a label is missing
+        and the rule is not the peer's.
+
+    Source:
+        deepeval 4.3.1, metrics/turn_faithfulness, `_calculate_score`. Different on purpose: a
+        missing verdict makes the window incomplete instead of leaving the denominator.
+    """
+    if rule.as_peer:
+        known = [label for label in (*labels, *surplus) if label is not None]
+    else:
+        missing = sum(label is None for label in labels)
+        if missing:
+            return no_score(
+                ScoreState.INCOMPLETE, f"{missing} of {len(labels)} claims have no verdict"
+            )
+        known = [label for label in labels if label is not None]
+    if not known:
+        if rule.when_empty is None:
+            return no_score(ScoreState.UNDEFINED, "no claims")
+        return scored(rule.when_empty)
+    value = sum(label in rule.passing for label in known) / len(known)
+    if rule.strict and value < 1:
+        value = 0.0
+    return scored(value)
+
+
+def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
+    """Average the scores of windows or of answers, each with the same weight.
+
+    Undefined parts are left out. One incomplete or failed part leaves the whole without a number,
+    because a mean over what happens to be there would pass for the whole.
+
+    Returns:
+        A score in [0, 1]. Under `strict` 0 or 1, but the peer's mean of clamped windows under
+        `as_peer`. Without parts: 1 under `as_peer`, else SKIPPED.
+    """
+    if not parts:
+        if rule.as_peer:
+            return scored(1.0)
+        return no_score(ScoreState.SKIPPED, "no interaction")
+    for state in (ScoreState.FAILED, ScoreState.INCOMPLETE):
+        hit = [part for part in parts if part.state is state]
+        if hit:
+            return no_score(state, f"{len(hit)} of {len(parts)} parts: {hit[0].reason}")
+    values = [part.value for part in parts if part.value is not None]
+    if not values:
+        return no_score(ScoreState.UNDEFINED, parts[0].reason or "no part has a score")
+    if rule.as_peer:
+        return scored(sum(values) / len(values))
+    value = math.fsum(values) / len(values)
+    if rule.strict and value < 1:
+        value = 0.0
+    return scored(value)
+
+
+def passes(score: Score, rule: ScoringRule) -> bool | None:
+    """Say whether a score meets the threshold.
+
+    Returns:
+        None without a threshold or without a number. Equal passes; a difference below 1e-9 is
+        equal, except under `as_peer`, which compares plain floats.
+    """
+    if score.value is None or rule.bar is None:
+        return None
+    if rule.as_peer:
+        return score.value >= rule.bar
+    return score.value >= rule.bar - TOLERANCE
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One claim in one window, as the judge labelled it."""
+
+    claim: Hashable
+    """Identity of the claim; the same in every window and for every repetition."""
+    interaction: int
+    """Position of the interaction whose answer makes the claim."""
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedWindow:
+    """A window reduced to what scoring needs."""
+
+    interactions: tuple[int, ...]
+    occurrences: tuple[Occurrence, ...] = ()
+    surplus: tuple[str | None, ...] = ()
+    failure: Score | None = None
+    """Why the window could not be judged; None when it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSet:
+    """The three scores of a conversation."""
+
+    windowed: Score
+    """Mean over windows: the peer's definition and the headline. Early turns weigh more."""
+    per_interaction: Score
+    """Mean over interactions, each once."""
+    pooled: Score
+    """All claims together, each once."""
+
+
+def score_set(
+    windows: Sequence[JudgedWindow],
+    rule: ScoringRule,
+    human: Mapping[Hashable, str] | None = None,
+) -> tuple[ScoreSet, tuple[Score, ...]]:
+    """Score a conversation, by the judge's labels or corrected by people's.
+
+    A claim's label outside its windows (per interaction and pooled) is that of its home window:
+    the first one that holds it.
+
+    Args:
+        windows: All windows of the conversation, in order.
+        rule: The metric's rule.
+        human: People's verdict per claim identity; it replaces the judge's in every window. A
+            claim called `x` leaves numerator and denominator. None or {}: the judge's own scores.
+
+    Returns:
+        The three scores, and the score of every window in order.
+    """
+    said = human or {}
+
+    def labels(occurrences: Iterable[Occurrence]) -> list[str | None]:
+        found = [said.get(each.claim, each.label) for each in occurrences]
+        return [label for label in found if label != NOT_A_CLAIM]
+
+    each_window = tuple(
+        window.failure or window_score(labels(window.occurrences), rule, window.surplus)
+        for window in windows
+    )
+    windowed = mean_score(each_window, rule)
+    if windowed.state in (ScoreState.FAILED, ScoreState.SKIPPED):
+        return ScoreSet(windowed, windowed, windowed), each_window
+    at_home: dict[Hashable, Occurrence] = {}
+    for window in windows:
+        for occurrence in window.occurrences:
+            at_home.setdefault(occurrence.claim, occurrence)
+    parts = sorted({position for window in windows for position in window.interactions})
+    once = replace(rule, as_peer=False)
+    return (
+        ScoreSet(
+            windowed=windowed,
+            per_interaction=mean_score(
+                [
+                    window_score(
+                        labels(each for each in at_home.values() if each.interaction == part), once
+                    )
+                    for part in parts
+                ],
+                once,
+            ),
+            pooled=window_score(labels(at_home.values()), once),
+        ),
+        each_window,
+    )

@@ -1,0 +1,150 @@
+"""Every error faithtui raises on purpose.
+
+    FaithtuiError              exit code 1
+    ├── ConfigError            2   settings, options, a missing key
+    ├── InputError             3   a file we cannot read: path, line, field
+    ├── StoreError             4   newer schema, locked, no database, disk full
+    ├── JudgeError             5
+    │   ├── JudgeAuthFailed        key missing, wrong or without permission; stops a run
+    │   ├── JudgeQuotaExceeded     nothing left to spend; stops a run
+    │   ├── JudgeRateLimited       asked too fast; carries `retry_after_s`
+    │   ├── JudgeTimeout           no answer within the deadline
+    │   ├── JudgeUnavailable       connection refused or cut, 5xx, overloaded
+    │   ├── JudgeRequestRejected   the provider does not take this request
+    │   └── JudgeReplyInvalid      an answer we cannot use; keeps the raw text
+    │       ├── JudgeReplyTruncated    the answer stopped at the token limit
+    │       └── JudgeRefused           refusal or content filter
+    ├── MetricError            6   the metric cannot apply here
+    │   └── ImagesNotSupported     there are images and the judge takes none
+    └── ExportError            7   cannot write there
+
+A message says what happened and then what to do about it. A bug is not in this tree: it keeps its
+traceback.
+"""
+
+from pathlib import Path
+from typing import ClassVar
+
+
+class FaithtuiError(Exception):
+    """Base of all errors a user can do something about."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class ConfigError(FaithtuiError):
+    """A setting, an option or a key is missing or wrong."""
+
+    exit_code = 2
+
+
+class InputError(FaithtuiError):
+    """A file, or one line of it, cannot be read.
+
+    Attributes:
+        path: The file, None when the text did not come from one.
+        line: Line number from 1, None when the whole file is meant.
+        field: Name of the field in that line, None when the whole line is meant.
+        reason: What is wrong and what was expected.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        path: Path | None = None,
+        line: int | None = None,
+        field: str | None = None,
+    ) -> None:
+        self.reason = reason
+        self.path = path
+        self.line = line
+        self.field = field
+        where = [
+            str(path) if path is not None else "",
+            f"line {line}" if line is not None else "",
+            field or "",
+        ]
+        super().__init__(": ".join([part for part in where if part] + [reason]))
+
+
+class StoreError(FaithtuiError):
+    """The database cannot be opened, read or written."""
+
+    exit_code = 4
+
+
+class JudgeError(FaithtuiError):
+    """A judge did not give a usable answer."""
+
+    exit_code = 5
+
+
+class JudgeAuthFailed(JudgeError):
+    """The key is missing, wrong or lacks permission. No other question can succeed."""
+
+
+class JudgeQuotaExceeded(JudgeError):
+    """The account has nothing left to spend. No other question can succeed."""
+
+
+class JudgeRateLimited(JudgeError):
+    """Questions came too fast.
+
+    Attributes:
+        retry_after_s: Seconds the provider asked us to wait, None when it did not say.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(message)
+
+
+class JudgeTimeout(JudgeError):
+    """No complete answer arrived within the deadline."""
+
+
+class JudgeUnavailable(JudgeError):
+    """The connection failed, or the provider answered with a server error."""
+
+
+class JudgeRequestRejected(JudgeError):
+    """The provider refuses this request; the same request would be refused again."""
+
+
+class JudgeReplyInvalid(JudgeError):
+    """The judge answered, and the answer cannot be used.
+
+    Attributes:
+        raw: The answer exactly as it came.
+    """
+
+    def __init__(self, message: str, *, raw: str) -> None:
+        self.raw = raw
+        super().__init__(message)
+
+
+class JudgeReplyTruncated(JudgeReplyInvalid):
+    """The answer stopped at the token limit, so what is there may be half of it."""
+
+
+class JudgeRefused(JudgeReplyInvalid):
+    """The judge refused to answer, or a content filter cut the answer."""
+
+
+class MetricError(FaithtuiError):
+    """The metric cannot be applied to this conversation."""
+
+    exit_code = 6
+
+
+class ImagesNotSupported(MetricError):
+    """The conversation holds images and the judge takes none."""
+
+
+class ExportError(FaithtuiError):
+    """A report or an export cannot be written."""
+
+    exit_code = 7

@@ -1,0 +1,95 @@
+"""The judge protocol: exactly one request, exactly one reply.
+
+Policy (stored replies, retries, repair, limits, budget) sits above it, once, in the engine.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from faithtui.domain.tasks import Task
+
+
+class Stop(StrEnum):
+    """Why a judge stopped writing."""
+
+    OK = "ok"
+    LENGTH = "length"
+    REFUSAL = "refusal"
+    FILTER = "filter"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call. None: the provider did not say."""
+
+    tokens_in: int | None = None
+    """All input tokens, cached ones included."""
+    tokens_out: int | None = None
+    """All output tokens, reasoning included."""
+    tokens_cached: int | None = None
+    """Input tokens read from the provider's prompt cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """One question."""
+
+    step: str
+    """Kind of question within the metric, such as `truths`."""
+    task: Task
+    """What it is about, for judges that compute."""
+    system: str
+    prompt: str
+    schema: Mapping[str, object]
+    """JSON Schema of the reply: an object, all properties required, none additional."""
+    max_tokens: int
+    replicate: int = 0
+    """Which repetition this is, when the same question is asked again on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    """One answer, as it came."""
+
+    text: str
+    stop: Stop = Stop.OK
+    usage: Usage = Usage()
+    structured: bool = False
+    """The provider was bound to the schema (it may still have broken it)."""
+    request_id: str | None = None
+    served_model: str | None = None
+    latency_ms: int = 0
+
+
+class Judge(Protocol):
+    """Something that answers questions."""
+
+    @property
+    def ref(self) -> str:
+        """What the user calls it and screens show: `offline`, `openai:gpt-6-luna`."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything but the question that determines a reply: provider, host, model, parameters.
+
+        Two judges with equal fingerprints may use each other's stored replies. Holds no secret.
+        """
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether questions may carry images."""
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Put exactly one request on the wire, without retrying, and return what came back.
+
+        A reply that stopped early or refused is returned with its `stop`, not raised.
+
+        Raises:
+            JudgeError: The request failed; the subclass says how.
+        """
+
+    async def aclose(self) -> None:
+        """Release connections. Safe to call twice."""

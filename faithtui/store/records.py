@@ -1,0 +1,290 @@
+"""What readers of the store get: frozen, complete, named after who needs it.
+
+Tables never leave the package; these do.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from faithtui.domain.assessment import Stance
+from faithtui.domain.conversation import Role, Span
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
+from faithtui.domain.review import HumanVerdict
+from faithtui.domain.scores import Score, ScoreSet, ScoringRule
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    PLANNED = "planned"
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    STOPPED = "stopped"
+    """Something made going on pointless, such as a wrong key; see the reason."""
+
+
+class ItemState(StrEnum):
+    """Where one conversation of a run stands."""
+
+    PENDING = "pending"
+    DONE = "done"
+    FAILED = "failed"
+    """At least one window failed; the others are there."""
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One imported data set."""
+
+    source: str
+    conversations: int
+    ratings: int
+    """Imported human labels, of answers and of claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportCounts:
+    """What importing a batch did."""
+
+    new: int = 0
+    unchanged: int = 0
+    new_ratings: int = 0
+    same_content: tuple[tuple[str, str], ...] = ()
+    """Pairs of keys (new one, stored one) whose turns are equal. Both are kept."""
+    conflicting: tuple[str, ...] = ()
+    """Keys that are stored with other turns. Nothing of them was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """Everything needed to repeat a run."""
+
+    metric: str
+    metric_version: str
+    peer: str
+    strategy: str
+    options: Mapping[str, object]
+    """All options of the metric, JSON values."""
+    rule: ScoringRule
+    judge: str
+    judge_fingerprint: str
+    base_url: str | None
+    prompt_digest: str
+    prompts_dir: str | None
+    """The user's own prompts, None for the packaged ones."""
+    claims: str
+    """`extracted` or `imported`."""
+    sources: tuple[str, ...]
+    """Data sets it runs over; () means all."""
+    concurrency: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run in a list."""
+
+    id: RunId
+    spec: RunSpec
+    state: RunState
+    reason: str | None
+    """Why it stopped; None otherwise."""
+    created_at: datetime
+    """UTC."""
+    finished_at: datetime | None
+    conversations: int
+    pending: int
+    done: int
+    failed: int
+    skipped: int
+    windows: int
+    """Windows stored so far."""
+    failed_windows: int
+    claims: int
+    """Unique claims with or without a verdict."""
+    missing_verdicts: int
+    """Unique claims without one."""
+    labelled: int
+    """Unique claims of the run that a person gave a verdict on."""
+    score: float | None
+    """Mean of the conversations' windowed scores; None when none has one."""
+    corrected: float | None
+    """The same with people's verdicts in place."""
+    calls: int
+    """Judge calls stored for this run."""
+    tokens_in: int
+    tokens_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """A conversation of a run in a list."""
+
+    id: ItemId
+    run: RunId
+    conversation: ConversationId
+    number: int
+    """Place in the run, from 1."""
+    source: str
+    key: str
+    opening: str
+    """First characters of the first user message, for recognising it."""
+    turns: int
+    state: ItemState
+    reason: str | None
+    """Why it was skipped or failed."""
+    windows: int
+    scores: ScoreSet | None
+    """The judge's; None while pending."""
+    corrected: ScoreSet | None
+    """With people's verdicts in place; equal to `scores` while there are none."""
+    claims: int
+    yes: int
+    no: int
+    idk: int
+    missing: int
+    labelled: int
+    """Claims somebody gave a verdict on."""
+    overridden: int
+    """Claims whose human consensus differs from the judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentView:
+    """A retrieved document of a turn."""
+
+    number: int
+    """P number on screen, from 1, through the conversation; the same text has one number."""
+    text: str
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """A turn with its documents."""
+
+    position: int
+    role: Role
+    content: str
+    documents: tuple[DocumentView, ...] | None
+    """None: unknown; (): retrieval returned nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TruthView:
+    """A truth the judge drew."""
+
+    id: TruthId
+    number: int
+    """T number on screen, from 1, through the conversation."""
+    text: str
+    document: int | None
+    """P number of its document, None when the judge saw several at once."""
+    span: Span | None
+    windows: tuple[int, ...]
+    """Positions of the windows in whose view it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceView:
+    """A truth named for a claim."""
+
+    truth: TruthId
+    stance: Stance
+
+
+@dataclass(frozen=True, slots=True)
+class WindowVerdictView:
+    """The judge's word on a claim in one window."""
+
+    window: int
+    """Position of the window."""
+    label: str | None
+    word: str | None
+    reason: str | None
+    confidence: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimView:
+    """A unique claim with everything said about it in this run."""
+
+    id: ClaimId
+    number: int
+    """From 1, through the conversation, in the order of the answers."""
+    turn: int
+    text: str
+    span: Span | None
+    verdicts: tuple[WindowVerdictView, ...]
+    """One per window that holds it, in order; the first is the home verdict. Never empty."""
+    evidence: tuple[EvidenceView, ...]
+    mine: HumanVerdict | None
+    """What the current reviewer said."""
+    others: tuple[HumanVerdict, ...]
+    """What other people said."""
+    human: str | None
+    """Consensus of everybody, `x` included; None: unreviewed."""
+
+    @property
+    def judge(self) -> WindowVerdictView:
+        """The home verdict."""
+        return self.verdicts[0]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRow:
+    """A window of the conversation under review."""
+
+    position: int
+    turns: tuple[int, ...]
+    score: Score
+    corrected: Score
+    reason: str | None
+    without_context: bool
+    claims: tuple[ClaimId, ...]
+    """Unique claims it holds, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewView:
+    """One conversation of a run, complete, for the review screen and `faithtui show`."""
+
+    run: RunRow
+    item: ItemRow
+    turns: tuple[TurnView, ...]
+    windows: tuple[WindowRow, ...]
+    claims: tuple[ClaimView, ...]
+    truths: tuple[TruthView, ...]
+    reason: str | None
+    """The final reason."""
+    previous: ItemId | None
+    """Neighbours in the run that have something to review."""
+    next: ItemId | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """A judge's answer, found again."""
+
+    text: str
+    stop: str
+    structured: bool
+    tokens_in: int | None
+    tokens_out: int | None
+    tokens_cached: int | None
+    request_id: str | None
+    served_model: str | None
+    latency_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingItem:
+    """A conversation still to be judged in a run."""
+
+    id: ItemId
+    conversation: ConversationId
+    stored_windows: frozenset[int] = field(default_factory=frozenset)
+    """Positions of windows that are in the store already."""
