@@ -15,7 +15,8 @@
     │       ├── JudgeReplyTruncated    the answer stopped at the token limit
     │       └── JudgeRefused           refusal or content filter
     ├── MetricError            6   the metric cannot apply here
-    │   └── ImagesNotSupported     there are images and the judge takes none
+    │   ├── ImagesNotSupported     there are images and the judge takes none
+    │   └── PeerFails              under a peer's rules: the peer itself fails here
     └── ExportError            7   cannot write there
 
 A message says what happened and then what to do about it. A bug is not in this tree: it keeps its
@@ -142,6 +143,10 @@ class MetricError(FaithtuiError):
 
 class ImagesNotSupported(MetricError):
     """The conversation holds images and the judge takes none."""
+
+
+class PeerFails(MetricError):
+    """Under a peer's rules, an input on which the peer itself fails."""
 
 
 class ExportError(FaithtuiError):

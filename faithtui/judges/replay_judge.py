@@ -1,0 +1,96 @@
+"""A judge that answers from a file, for demonstrations, bug reports and tests without a network.
+
+The file is JSON Lines, one reply a line: `{"prompt_sha256": "…", "reply": …}`. The hash is that of
+`prompt_sha256`; the reply is the judge's text, or a JSON object that stands for its text. A later
+line for the same question replaces an earlier one. Other fields are ignored, so a line may also
+say which step and model it came from.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+from faithtui.errors import InputError, JudgeRequestRejected
+from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.reading import clean_text
+
+
+class ReplayJudge:
+    """Recorded replies, by question."""
+
+    def __init__(self, path: Path) -> None:
+        """Read all replies into memory.
+
+        Args:
+            path: The recorded file.
+
+        Raises:
+            InputError: The file cannot be read, or a line is no recorded reply.
+        """
+        content = _content(path)
+        self._path = path
+        self._sha256 = hashlib.sha256(content).hexdigest()
+        self._replies = _replies(path, content)
+
+    @property
+    def ref(self) -> str:
+        """Name for people, `replay:FILE`."""
+        return f"replay:{self._path}"
+
+    @property
+    def fingerprint(self) -> str:
+        """The content of the file, wherever it lies."""
+        return f"replay/1 {self._sha256}"
+
+    @property
+    def takes_images(self) -> bool:
+        """No: questions are text."""
+        return False
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Look the question up.
+
+        Raises:
+            JudgeRequestRejected: The file has no reply to it.
+        """
+        digest = prompt_sha256(request.system, request.prompt)
+        text = self._replies.get(digest)
+        if text is None:
+            raise JudgeRequestRejected(
+                f"{self._path} has no reply to this {request.step} question; to record one, add"
+                f' the line {{"prompt_sha256": "{digest}", "reply": …}}'
+            )
+        return JudgeReply(clean_text(text))
+
+    async def aclose(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+
+def prompt_sha256(system: str, prompt: str) -> str:
+    """Name a question: SHA-256, in hex, of the JSON list of both texts in ASCII."""
+    return hashlib.sha256(json.dumps([system, prompt]).encode()).hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
+
+
+def _replies(path: Path, content: bytes) -> dict[str, str]:
+    replies: dict[str, str] = {}
+    for number, line in enumerate(content.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            record: object = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"is no JSON: {error}", path=path, line=number) from error
+        if not isinstance(record, dict) or not isinstance(record.get("prompt_sha256"), str):
+            raise InputError('expected {"prompt_sha256": "…", "reply": …}', path=path, line=number)
+        reply = record.get("reply")
+        if not isinstance(reply, str | dict):
+            raise InputError("expected a text or an object", path=path, line=number, field="reply")
+        replies[record["prompt_sha256"]] = reply if isinstance(reply, str) else json.dumps(reply)
+    return replies

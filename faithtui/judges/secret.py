@@ -1,0 +1,47 @@
+"""A key that cannot be printed by accident.
+
+Keys travel through frames whose locals a crash report may show, and providers echo them in error
+messages. So a key lives in a value that shows nothing, and the only places that reveal it are the
+request being sent and the redaction of what came back.
+"""
+
+import re
+from typing import NoReturn
+
+NO_KEY = "none"
+"""What is sent to a server that asks for no key. It is a word, so it is never redacted."""
+
+HIDDEN = "[hidden]"
+
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"\bsk-[\w\-*.…]{4,}"  # OpenAI and Anthropic keys, also when the provider masked the middle
+    r"|(?<=\bBearer )(?!\[hidden\])[^\s\"',}]+",
+    re.IGNORECASE,
+)
+
+
+class Secret:
+    """One key. `str`, `repr`, formatting and pickling give nothing away."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """Return the key itself, for the header of a request and nothing else."""
+        return self._value
+
+    def redact(self, text: str) -> str:
+        """Return `text` without this key and without anything else that looks like one."""
+        if self._value and self._value != NO_KEY:
+            text = text.replace(self._value, HIDDEN)
+        return _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
+
+    def __repr__(self) -> str:
+        """Show that there is a key, and nothing of it."""
+        return "Secret(…)"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied into another process."""
+        raise TypeError("a key is never written anywhere")

@@ -1,0 +1,22 @@
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.judges.fake_server import FakeServer, fake_server
+
+
+@pytest.fixture(autouse=True)
+def _no_provider_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the developer's own keys, hosts and proxies out of the tests."""
+    for name in list(os.environ):
+        if name.startswith(("OPENAI_", "ANTHROPIC_", "FAITHTUI_")) or name.lower().endswith(
+            "_proxy"
+        ):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with fake_server() as fake:
+        yield fake

@@ -1,0 +1,109 @@
+from dataclasses import replace
+
+import pytest
+
+from faithtui.judges.base import Stop, Usage
+from tests.judges.fake_server import FakeServer, anthropic_body
+from tests.judges.questions import ANTHROPIC, question
+
+
+async def test_the_schema_is_sent_natively(server: FakeServer) -> None:
+    server.answer(anthropic_body())
+    async with ANTHROPIC.judge(server) as judge:
+        await judge.send(question())
+    (sent,) = server.sent
+    assert sent.path == "/v1/messages"
+    assert sent.headers["anthropic-version"]
+    assert sent.body == {
+        "model": "small",
+        "max_tokens": 300,
+        "system": "You explain.",
+        "messages": [{"role": "user", "content": "Why?"}],
+        "output_config": {
+            "format": {
+                "type": "json_schema",
+                "schema": {
+                    "type": "object",
+                    # What the API cannot enforce becomes a hint to the model.
+                    "properties": {"reason": {"type": "string", "description": "{maxLength: 500}"}},
+                    "required": ["reason"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+    }
+
+
+async def test_an_empty_system_text_is_left_out(server: FakeServer) -> None:
+    server.answer(anthropic_body())
+    async with ANTHROPIC.judge(server) as judge:
+        await judge.send(question(system=""))
+    assert "system" not in server.sent[0].body
+
+
+async def test_a_long_answer_is_not_refused_by_the_sdk(server: FakeServer) -> None:
+    server.answer(anthropic_body())
+    # 600 s is the SDK's own default, at which it wants long answers streamed.
+    async with ANTHROPIC.judge(server, timeout_s=600.0) as judge:
+        reply = await judge.send(replace(question(), max_tokens=100_000))
+    assert reply.stop is Stop.OK
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "stop"),
+    [
+        ("end_turn", Stop.OK),
+        ("stop_sequence", Stop.OK),
+        ("max_tokens", Stop.LENGTH),
+        ("model_context_window_exceeded", Stop.LENGTH),
+        ("refusal", Stop.REFUSAL),
+        ("pause_turn", Stop.OTHER),
+        ("tool_use", Stop.OTHER),
+    ],
+)
+async def test_ends_are_told_apart(server: FakeServer, stop_reason: str, stop: Stop) -> None:
+    server.answer(anthropic_body('{"reason": "ha', stop_reason=stop_reason))
+    async with ANTHROPIC.judge(server) as judge:
+        reply = await judge.send(question())
+    assert reply.stop is stop
+    assert reply.text == '{"reason": "ha'
+
+
+async def test_a_refusal_without_words_is_a_reply(server: FakeServer) -> None:
+    server.answer(anthropic_body(None, stop_reason="refusal"))
+    async with ANTHROPIC.judge(server) as judge:
+        reply = await judge.send(question())
+    assert reply.stop is Stop.REFUSAL
+    assert reply.text == ""
+
+
+async def test_thinking_is_no_part_of_the_answer(server: FakeServer) -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "hm", "text": "hm"},
+        {"type": "text", "text": '{"reason":'},
+        {"type": "text", "text": ' "so"}'},
+        {"type": "text", "text": None},
+        "odd",
+    ]
+    server.answer(anthropic_body(content=blocks))
+    async with ANTHROPIC.judge(server) as judge:
+        assert (await judge.send(question())).text == '{"reason": "so"}'
+
+
+async def test_all_input_is_counted(server: FakeServer) -> None:
+    server.answer(anthropic_body())
+    async with ANTHROPIC.judge(server) as judge:
+        usage = (await judge.send(question())).usage
+    assert usage == Usage(tokens_in=120, tokens_out=30, tokens_cached=70)
+
+
+async def test_usage_without_a_cache_is_the_fresh_input(server: FakeServer) -> None:
+    server.answer(anthropic_body(usage={"input_tokens": 20, "output_tokens": 3}))
+    async with ANTHROPIC.judge(server) as judge:
+        assert (await judge.send(question())).usage == Usage(tokens_in=20, tokens_out=3)
+
+
+async def test_the_providers_own_request_id_is_kept(server: FakeServer) -> None:
+    server.answer(anthropic_body(), headers={"request-id": "req_011"})
+    async with ANTHROPIC.judge(server) as judge:
+        assert (await judge.send(question())).request_id == "req_011"

@@ -1,0 +1,82 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from faithtui.errors import InputError, JudgeRequestRejected
+from faithtui.judges.base import JudgeReply
+from faithtui.judges.replay_judge import ReplayJudge, prompt_sha256
+from tests.judges.questions import question
+
+
+def recorded(path: Path, *lines: object) -> Path:
+    path.write_text(
+        "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+    )
+    return path
+
+
+async def test_a_recorded_question_gets_its_reply(tmp_path: Path) -> None:
+    path = recorded(
+        tmp_path / "replies.jsonl",
+        {"prompt_sha256": prompt_sha256("You explain.", "Why?"), "reply": "first"},
+        "",
+        {"prompt_sha256": prompt_sha256("You explain.", "Why?"), "reply": "so\0", "step": "reason"},
+        {"prompt_sha256": prompt_sha256("", "How?"), "reply": {"reason": "é"}},
+    )
+    judge = ReplayJudge(path)
+    assert await judge.send(question()) == JudgeReply("so")
+    assert json.loads((await judge.send(question("How?", system=""))).text) == {"reason": "é"}
+    assert not judge.takes_images
+    await judge.aclose()
+
+
+async def test_an_unknown_question_says_how_to_record_it(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "replies.jsonl")
+    with pytest.raises(JudgeRequestRejected) as caught:
+        await ReplayJudge(path).send(question())
+    line = str(caught.value).partition("the line ")[2].replace("…", '{"reason": "ok"}')
+    reply = await ReplayJudge(recorded(path, line)).send(question())
+    assert json.loads(reply.text) == {"reason": "ok"}
+
+
+def test_the_hash_tells_system_and_prompt_apart() -> None:
+    hashes = {prompt_sha256("a", "b"), prompt_sha256("ab", ""), prompt_sha256("", "ab")}
+    assert len(hashes) == 3
+
+
+def test_a_lone_surrogate_can_be_hashed() -> None:
+    assert len(prompt_sha256("\ud800", "")) == 64
+
+
+def test_the_fingerprint_follows_the_content_and_not_the_place(tmp_path: Path) -> None:
+    one = recorded(tmp_path / "one.jsonl", {"prompt_sha256": "x", "reply": "1"})
+    two = recorded(tmp_path / "two.jsonl", {"prompt_sha256": "x", "reply": "1"})
+    three = recorded(tmp_path / "three.jsonl", {"prompt_sha256": "x", "reply": "3"})
+    prints = [ReplayJudge(path).fingerprint for path in (one, two, three)]
+    assert prints[0] == prints[1] != prints[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("not json", "is no JSON"),
+        ("[" * 50_000, "is no JSON"),
+        ("[]", "expected"),
+        ('{"reply": "x"}', "expected"),
+        ('{"prompt_sha256": 1, "reply": "x"}', "expected"),
+        ('{"prompt_sha256": "x"}', "reply: expected"),
+        ('{"prompt_sha256": "x", "reply": null}', "reply: expected"),
+    ],
+)
+def test_a_line_that_is_no_reply_is_named(tmp_path: Path, line: str, says: str) -> None:
+    path = recorded(tmp_path / "replies.jsonl", {"prompt_sha256": "x", "reply": "1"}, line)
+    with pytest.raises(InputError, match=says) as caught:
+        ReplayJudge(path)
+    assert caught.value.line == 2
+    assert caught.value.path == path
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"gone\.jsonl: cannot be read"):
+        ReplayJudge(tmp_path / "gone.jsonl")
