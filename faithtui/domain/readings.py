@@ -28,6 +28,9 @@ class ClaimReading:
     """How many windows hold the claim."""
     steady: bool
     """The judge gave the same label in all of them."""
+    blind: bool | None = None
+    """Every verdict in the consensus was given before the judge's was shown, as imported ones
+    are; None: not known, or unreviewed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,43 @@
+"""What a report is about, beside its figures."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ReportHeader:
+    """What a report is about."""
+
+    run: int
+    """The run's number."""
+    metric: str
+    judge: str
+    options: Mapping[str, object]
+    """Options of the metric, JSON values."""
+    sources: tuple[str, ...]
+    """Names of the data sets; () means all."""
+    prompt_digest: str
+    input_digest: str
+    """The report's `digest`."""
+    windows: int
+    """Windows of the run."""
+    vacuous_windows: int
+    """Of those, the ones without a claim."""
+    created_at: datetime
+    """When the run was made; aware."""
+    generated_at: datetime
+    """When the report was made; aware."""
+    tool_version: str
+
+    @property
+    def name(self) -> str:
+        """Sources and options on one line."""
+        sources = ", ".join(self.sources) or "all sources"
+        return "; ".join([sources, *option_words(self.options)])
+
+
+def option_words(options: Mapping[str, object]) -> list[str]:
+    """Write options as `name=value` with JSON values, sorted by name."""
+    return [f"{name}={json.dumps(value)}" for name, value in sorted(options.items())]
