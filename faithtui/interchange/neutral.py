@@ -1,0 +1,321 @@
+"""The neutral shape of a conversation with human labels: one JSON object becomes values.
+
+The shape is described in docs/data-model.md. Strict where a wrong value would change a figure,
+lenient where it would not: keys nobody reads are kept in the metadata or passed over.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from faithtui.domain.conversation import (
+    Conversation,
+    Document,
+    Rating,
+    Role,
+    Span,
+    Turn,
+    content_hash,
+)
+from faithtui.errors import InputError
+from faithtui.interchange.json_lines import shortened
+
+GROUP_KEYS = ("conversation_id", "passage_group", "knowledge_group")
+"""Metadata that says what belongs together; the first that is there counts."""
+
+_EXPECTED = {
+    "id": "a string that is not empty, or no `id` at all",
+    "turns": "a list with at least one turn",
+    "turns[]": "an object with `role` and `content`",
+    "role": "`user` or `assistant`",
+    "content": "a string",
+    "retrieval_context": "a list of strings, [] when nothing was retrieved, or no such key",
+    "retrieval_context[]": "a string or an object with `text`",
+    "text": "a string that is not empty",
+    "source": "a string",
+    "metadata": "an object",
+    "human_labels": "a list of labels",
+    "human_labels[]": "an object with `turn`, `annotator`, `label` and `scale`",
+    "turn": "the position of a turn, counted from 0",
+    "annotator": "a string that is not empty",
+    "label": "a string that is not empty, a number, or true or false",
+    "scale": "a string that is not empty",
+    "span": "an object with `text`, and `start` and `end` when it is a piece of the answer",
+    "start": "a position in the turn's content, in characters",
+    "end": "a position in the turn's content, in characters",
+    "note": "a string",
+    "reference_judges": "an object",
+}
+"""What each field must hold, by its name; `name[]` is an item of the list `name`."""
+
+
+def _number_as_text(value: object) -> object:
+    """Write numbers and booleans as JSON does, 4.0 as 4; leave anything else to the check."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case float() if value.is_integer():
+            return str(int(value))
+        case int() | float():
+            return str(value)
+        case _:
+            return value
+
+
+def _integer_as_text(value: object) -> object:
+    """Write whole numbers as text: names and ids often are numbers."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_Text = Annotated[str, StringConstraints(min_length=1)]
+_Name = Annotated[_Text, BeforeValidator(_integer_as_text)]
+_Label = Annotated[_Text, BeforeValidator(_number_as_text)]
+
+
+class _Line(BaseModel):
+    """Base of everything in a line: no value is bent into another type."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class _Context(_Line):
+    text: str
+    source: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text_or_alias(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {"text": value}
+        if not isinstance(value, dict):
+            return value
+        names = [name for name in ("text", "context", "content") if name in value]
+        if len(names) != 1:
+            raise PydanticCustomError(
+                "context",
+                "has {names}; expected exactly one of `text`, `context` and `content`",
+                {"names": _listed(names)},
+            )
+        return {"text": value[names[0]], "source": value.get("source")}
+
+
+class _Turn(_Line):
+    role: Role
+    content: str
+    retrieval_context: list[_Context] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_alias(cls, value: object) -> object:
+        if not isinstance(value, dict) or value.get("context") is None:
+            return value
+        if value.get("retrieval_context") is not None:
+            raise PydanticCustomError(
+                "context", "has both `retrieval_context` and `context`; expected one of them"
+            )
+        return {**value, "retrieval_context": value["context"]}
+
+
+class _Span(_Line):
+    text: _Text
+    start: int | None = None
+    end: int | None = None
+
+    @model_validator(mode="after")
+    def _check_ends(self) -> Self:
+        if (self.start is None) != (self.end is None):
+            raise PydanticCustomError(
+                "span", "has only one of `start` and `end`; expected both or neither"
+            )
+        return self
+
+
+class _HumanLabel(_Line):
+    turn: int
+    annotator: _Name
+    label: _Label
+    scale: _Text
+    span: _Span | None = None
+    note: str | None = None
+
+
+class _Conversation(_Line):
+    model_config = ConfigDict(extra="allow")
+
+    id: _Name | None = None
+    turns: Annotated[list[_Turn], Field(min_length=1)]
+    metadata: dict[str, object] | None = None
+    human_labels: list[_HumanLabel] | None = None
+    reference_judges: dict[str, object] | None = None
+
+
+class _Refused(Exception):
+    """A field that is well formed but does not fit the rest of the line."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(field, reason)
+
+
+def conversation_from(
+    found: Mapping[str, object], *, source: str, path: Path | None = None, line: int | None = None
+) -> Conversation:
+    """Build a conversation from a JSON object in the neutral shape.
+
+    Without an `id`, the key is the hash of the turns. `context` is read as `retrieval_context`,
+    numbers among labels, annotators and ids become text. Unknown keys of the object are kept in
+    the metadata under `extra`, automatic scores under `reference_judges`; neither is ever read.
+
+    Args:
+        found: The object, free of lone surrogates and NULs.
+        source: Name of the data set.
+        path: The file, for messages.
+        line: The line number from 1, for messages.
+
+    Raises:
+        InputError: A field is missing or wrong; the first one is named.
+    """
+    try:
+        read = _Conversation.model_validate(found)
+        turns = tuple(_turn(turn) for turn in read.turns)
+        key = content_hash(turns) if read.id is None else read.id
+        return Conversation(
+            source=source,
+            key=key,
+            turns=turns,
+            group=_group(read.metadata or {}, source, key),
+            metadata=_metadata(read),
+            ratings=tuple(_ratings(read.human_labels or (), turns)),
+        )
+    except ValidationError as error:
+        field, reason = _sentence(error.errors(include_url=False)[0], found)
+    except _Refused as error:
+        field, reason = error.field, error.reason
+    raise InputError(reason, path=path, line=line, field=field or None)
+
+
+def _turn(read: _Turn) -> Turn:
+    if read.retrieval_context is None:
+        return Turn(read.role, read.content)
+    documents = tuple(Document(item.text, item.source) for item in read.retrieval_context)
+    return Turn(read.role, read.content, documents)
+
+
+def _group(metadata: Mapping[str, object], source: str, key: str) -> str:
+    """Name what the conversation must stay together with; the kind keeps equal numbers apart."""
+    for kind in GROUP_KEYS:
+        value = metadata.get(kind)
+        if value is None or value == "":
+            continue
+        if isinstance(value, bool | dict | list):
+            raise _Refused(
+                f"metadata.{kind}", f"is {shortened(value)}; expected a string or a number"
+            )
+        return f"{kind}:{value}"
+    return f"{source}/{key}"
+
+
+def _metadata(read: _Conversation) -> dict[str, object]:
+    """Add to the metadata what the line says elsewhere and nobody reads."""
+    added: dict[str, object] = {}
+    if read.reference_judges:
+        added["reference_judges"] = read.reference_judges
+    if read.model_extra:
+        added["extra"] = read.model_extra
+    given = read.metadata or {}
+    for name in added:
+        if name in given:
+            raise _Refused(f"metadata.{name}", "is a name faithtui needs here; rename it")
+    return {**given, **added}
+
+
+def _ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Iterator[Rating]:
+    """Turn human labels into ratings.
+
+    Raises:
+        _Refused: A label points at no answer, or its span is not what it says.
+    """
+    for number, label in enumerate(labels):
+        field = f"human_labels[{number}]"
+        if not 0 <= label.turn < len(turns):
+            raise _Refused(
+                f"{field}.turn",
+                f"is {label.turn}; expected 0 to {len(turns) - 1}, the positions of the turns",
+            )
+        turn = turns[label.turn]
+        if turn.role != "assistant":
+            raise _Refused(
+                f"{field}.turn", f"is {label.turn}, a {turn.role} turn; expected an assistant turn"
+            )
+        yield Rating(
+            turn=label.turn,
+            annotator=label.annotator,
+            scale=label.scale,
+            label=label.label,
+            claim=label.span.text if label.span else None,
+            span=_span(label.span, label.turn, turn.content, field) if label.span else None,
+            note=label.note,
+        )
+
+
+def _span(read: _Span, position: int, content: str, field: str) -> Span | None:
+    """Give the place of a claim in its answer; None when it is not a literal piece."""
+    if not read.text.strip():
+        raise _Refused(f"{field}.span.text", "is blank; expected the statement that was labelled")
+    if read.start is None or read.end is None:
+        return None
+    where = f"turns[{position}].content"
+    if not 0 <= read.start < read.end <= len(content):
+        raise _Refused(
+            f"{field}.span",
+            f"is {read.start} to {read.end}; expected a range inside the {len(content)} "
+            f"characters of {where}",
+        )
+    piece = content[read.start : read.end]
+    if piece != read.text:
+        raise _Refused(
+            f"{field}.span.text",
+            f"is {shortened(read.text)}, but {where} has {shortened(piece)} at {read.start} to "
+            f"{read.end}; offsets count Unicode characters",
+        )
+    return Span(read.start, read.end)
+
+
+def _sentence(error: ErrorDetails, found: Mapping[str, object]) -> tuple[str, str]:
+    """Say where and what is wrong, in our words."""
+    loc = error["loc"]
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
+    field = field.removeprefix(".")
+    if error["type"] in ("context", "span"):
+        return field, error["msg"]
+    name = f"{loc[-2]}[]" if isinstance(loc[-1], int) else str(loc[-1])
+    match error["type"]:
+        case "missing" if len(loc) == 1:
+            state = f"is missing (found {_listed(found)})"
+        case "missing":
+            state = "is missing"
+        case "string_too_short" | "too_short":
+            state = "is empty"
+        case _:
+            state = f"is {shortened(error['input'])}"
+    return field, f"{state}; expected {_EXPECTED[name]}"
+
+
+def _listed(names: Collection[str]) -> str:
+    """Write up to five names for a message."""
+    if not names:
+        return "none"
+    first = [f"`{name[:40]}`" for name in list(names)[:5]]
+    return ", ".join(first) + (", …" if len(names) > 5 else "")

@@ -1,0 +1,47 @@
+"""Where faithtui keeps things on this system. Functions only: nothing is made or looked up here.
+
+`FAITHTUI_HOME` moves everything under one directory.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import platformdirs
+
+APP = "faithtui"
+HOME = "FAITHTUI_HOME"
+
+
+def data_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """Give the directory of the stores; it may not exist yet."""
+    home = _home(environment)
+    return home or platformdirs.user_data_path(APP, appauthor=False)
+
+
+def default_store(environment: Mapping[str, str] = os.environ) -> Path:
+    """Give the store that is used when none is named."""
+    return data_dir(environment) / "faithtui.db"
+
+
+def demo_store(environment: Mapping[str, str] = os.environ) -> Path:
+    """Give the store of `faithtui demo`, apart from the user's own."""
+    return data_dir(environment) / "demo.db"
+
+
+def config_file(environment: Mapping[str, str] = os.environ) -> Path:
+    """Give the settings file; it may not exist."""
+    home = _home(environment)
+    return (home or platformdirs.user_config_path(APP, appauthor=False)) / "config.toml"
+
+
+def log_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """Give the directory of log files; it may not exist yet."""
+    home = _home(environment)
+    return home / "logs" if home else platformdirs.user_log_path(APP, appauthor=False)
+
+
+def _home(environment: Mapping[str, str]) -> Path | None:
+    """Give the directory named by `FAITHTUI_HOME`; None when it is unset or empty."""
+    named = environment.get(HOME)
+    return Path(named).expanduser().absolute() if named else None

@@ -1,0 +1,164 @@
+"""Settings come from the environment, then the file, then the defaults; faults are named."""
+
+from pathlib import Path
+
+import pytest
+
+from faithtui.config import Settings, load_settings, login_name
+from faithtui.errors import ConfigError
+
+
+def write(directory: Path, text: str) -> Path:
+    path = directory / "config.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_that_is_not_there_is_all_defaults(tmp_path: Path) -> None:
+    settings = load_settings(environment={"FAITHTUI_HOME": str(tmp_path)})
+    assert settings == Settings(
+        judge="offline",
+        base_url=None,
+        concurrency=8,
+        reviewer=login_name(),
+        theme=None,
+        store=tmp_path / "faithtui.db",
+    )
+
+
+def test_the_file_goes_before_the_defaults(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        'judge = "openai:gpt-4o"\nbase_url = "http://127.0.0.1:11434/v1"\nconcurrency = 2\n'
+        'reviewer = "ann"\ntheme = "textual-light"\nstore = "/data/project.db"\n',
+    )
+    assert load_settings(environment={"FAITHTUI_HOME": str(tmp_path)}) == Settings(
+        judge="openai:gpt-4o",
+        base_url="http://127.0.0.1:11434/v1",
+        concurrency=2,
+        reviewer="ann",
+        theme="textual-light",
+        store=Path("/data/project.db"),
+    )
+
+
+def test_the_environment_goes_before_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, 'judge = "openai:a"\nreviewer = "ann"\nstore = "/data/a.db"\n')
+    settings = load_settings(
+        path,
+        {
+            "FAITHTUI_JUDGE": "anthropic:b",
+            "FAITHTUI_REVIEWER": "ben",
+            "FAITHTUI_STORE": "/data/b.db",
+        },
+    )
+    assert (settings.judge, settings.reviewer) == ("anthropic:b", "ben")
+    assert settings.store == Path("/data/b.db")
+
+
+def test_an_empty_variable_counts_as_unset(tmp_path: Path) -> None:
+    path = write(tmp_path, 'reviewer = "ann"\n')
+    assert load_settings(path, {"FAITHTUI_REVIEWER": ""}).reviewer == "ann"
+
+
+def test_a_key_in_the_environment_chooses_no_judge(tmp_path: Path) -> None:
+    environment = {"OPENAI_API_KEY": "sk-not-a-key", "FAITHTUI_HOME": str(tmp_path)}
+    assert load_settings(environment=environment).judge == "offline"
+
+
+def test_the_store_may_be_below_the_home_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = write(tmp_path, 'store = "~/project.db"\n')
+    assert load_settings(path, {}).store == tmp_path / "project.db"
+
+
+def test_a_byte_order_mark_is_fine(tmp_path: Path) -> None:
+    path = write(tmp_path, '\ufeffreviewer = "ann"\n')
+    assert load_settings(path, {}).reviewer == "ann"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("concurency = 2", "`concurency` is not a setting; expected `judge`, `base_url`, `conc"),
+        ("[openai]\nmodel = 'x'", "`openai` is not a setting"),
+        ("concurrency = '2'", "`concurrency` is not valid; expected a whole number from 1 to 256"),
+        ("concurrency = 0", "`concurrency` is not valid"),
+        ("concurrency = 1.5", "`concurrency` is not valid"),
+        ("concurrency = true", "`concurrency` is not valid"),
+        ("judge = 3", '`judge` is not valid; expected a judge such as "offline"'),
+        ("judge = ''", "`judge` is not valid"),
+        ("reviewer = ' '", "`reviewer` is not valid; expected a name that is not empty"),
+        ("theme = []", "`theme` is not valid; expected the name of a theme"),
+        ("store = 1", "`store` is not valid; expected the path of a store"),
+        ("base_url = 'localhost:11434'", "`base_url` is not valid; expected an address that"),
+        ("base_url = 'ftp://host'", "`base_url` is not valid"),
+        ("base_url = 'http://'", "`base_url` is not valid"),
+        ("base_url = 'http://[half'", "`base_url` is not valid"),
+        ("judge = ", "is not TOML"),
+    ],
+)
+def test_a_fault_names_the_file_the_key_and_what_is_allowed(
+    tmp_path: Path, line: str, reason: str
+) -> None:
+    path = write(tmp_path, line)
+    with pytest.raises(ConfigError) as raised:
+        load_settings(path, {})
+    assert str(raised.value).startswith(str(path))
+    assert reason in str(raised.value)
+
+
+def test_a_wrong_variable_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"^FAITHTUI_REVIEWER is not valid; expected a name"):
+        load_settings(Path("none.toml"), {"FAITHTUI_REVIEWER": " "})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "api_key = 'hunter2'",
+        "apikey = 'hunter2'",
+        "OPENAI_API_KEY = 'hunter2'",
+        "[openai]\napi_key = 'hunter2'",
+        "token = 'hunter2'",
+        "password = 'hunter2'",
+        "client-secret = 'hunter2'",
+    ],
+)
+def test_secrets_are_refused_with_the_way_out_and_never_shown(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ConfigError, match="set the provider's environment variable") as raised:
+        load_settings(write(tmp_path, line), {})
+    assert "hunter2" not in str(raised.value)
+
+
+def test_a_password_in_an_address_is_refused_and_never_shown(tmp_path: Path) -> None:
+    path = write(tmp_path, "base_url = 'https://ann:hunter2@example.org/v1'")
+    with pytest.raises(ConfigError, match="holds no password") as raised:
+        load_settings(path, {})
+    assert "hunter2" not in str(raised.value)
+    assert raised.value.__suppress_context__
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(b'reviewer = "caf\xe9"')
+    with pytest.raises(ConfigError, match="is not UTF-8"):
+        load_settings(path, {})
+
+
+def test_a_directory_in_place_of_the_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        load_settings(tmp_path, {})
+
+
+@pytest.mark.parametrize("error", [KeyError, OSError, ImportError])
+def test_without_a_login_name_the_reviewer_is_me(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def unknown() -> str:
+        raise error
+
+    monkeypatch.setattr("getpass.getuser", unknown)
+    assert login_name() == "me"
