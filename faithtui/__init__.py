@@ -1,0 +1,1 @@
+"""faithtui: review what an LLM judge said about faithfulness, and say how far it can be trusted."""

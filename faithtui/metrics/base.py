@@ -5,7 +5,7 @@ effect is to await `ask`. Nothing outside a metric's file may ask which metric i
 store and exports need stands in `MetricSpec` and `ScoringRule`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -15,26 +15,37 @@ from faithtui.domain.labels import LabelSet
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.tasks import Task
 from faithtui.domain.windows import Window
+from faithtui.errors import JudgeAuthFailed, JudgeQuotaExceeded
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 FindingsT = TypeVar("FindingsT")
+
+STOPS_THE_RUN = (JudgeAuthFailed, JudgeQuotaExceeded)
+"""Errors after which no other question can succeed either; a metric lets them through."""
+
+
+class Mismatch(ValueError):
+    """A reply does not have the shape it must have; the text is meant for the judge."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyShape(Generic[T]):
+class ReplyShape(Generic[T_co]):
     """What a reply must look like, and how it becomes a value."""
 
     schema: Mapping[str, object]
     """JSON Schema sent to the judge: an object, all properties required, none additional."""
-    read: Callable[[object, bool], T]
+    read: Callable[[object, bool], T_co]
     """From parsed JSON, and whether the provider was bound to the schema, to the value.
 
-    Raises ValueError, with a sentence the judge can act on, when the reply cannot be used.
+    Raises Mismatch, with a sentence the judge can act on, when the reply cannot be used.
     """
+    parse: Callable[[str], object] | None = None
+    """A peer's own way from a reply's text to JSON; raises Mismatch. None: the engine's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[T]):
+class Question(Generic[T_co]):
     """One question of a metric."""
 
     step: str
@@ -42,7 +53,7 @@ class Question(Generic[T]):
     task: Task
     system: str
     prompt: str
-    reply: ReplyShape[T]
+    reply: ReplyShape[T_co]
     max_tokens: int
 
 
@@ -53,7 +64,7 @@ class Ask(Protocol):
     def takes_images(self) -> bool:
         """Whether the judge behind it accepts images."""
 
-    async def __call__(self, question: Question[T]) -> T:
+    def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
         """Ask, and wait for the answer.
 
         Raises:
@@ -97,6 +108,9 @@ class Metric(Protocol[FindingsT]):
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation; () when the metric finds nothing to judge."""
+
+    def why_skipped(self, conversation: Conversation) -> str | None:
+        """Say why the metric does not apply to this conversation; None when it does."""
 
     async def gather(
         self,

@@ -1,0 +1,88 @@
+"""`faithtui demo`."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from faithtui.cli.importing import progress_line
+from faithtui.cli.opening import show_app
+from faithtui.cli.output import put, put_json, say
+from faithtui.cli.progress import ProgressLine
+from faithtui.config import load_settings
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.ids import RunId
+from faithtui.engine import demo as project
+from faithtui.engine import runner
+from faithtui.engine.reporting import RunAgreement, run_agreement
+from faithtui.paths import demo_store
+from faithtui.store.store import Store
+
+
+def demo(store: Path | None, *, no_app: bool, as_json: bool) -> int:
+    """Prepare the demo project, then open it in the app or print what it found."""
+    path = demo_store() if store is None else store.expanduser()
+    if store is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with_app = not (no_app or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    with Store.open(path) as opened:
+        run = _prepared(opened)
+        if not with_app:
+            agreement = run_agreement(opened, run)
+            if as_json:
+                put_json(_as_json(agreement))
+            else:
+                put(_summary(agreement))
+            return 0
+    return show_app(path, load_settings(), run=run)
+
+
+def _prepared(store: Store) -> RunId:
+    run = project.prepare(store, progress_line())
+    if not project.is_complete(store.runs.row(run)):
+        say("judging real conversations with the embedded judge (no key, no network)")
+        asyncio.run(runner.execute(store, run, ProgressLine()))
+    return run
+
+
+def _summary(agreement: RunAgreement) -> str:
+    row, report = agreement.row, agreement.report
+    primary = report.primary
+    score = "no score" if row.score is None else f"mean score {row.score:.2f}"
+    return "\n".join(
+        (
+            f"run {row.id}: {row.spec.metric} by the embedded judge over MTRAG conversations",
+            f"{row.done} conversations · {row.windows} windows · {row.claims} claims · {score}",
+            project.WHY,
+            report.headline,
+            f"{primary.level.value}: n {primary.coverage.compared} · "
+            f"agreement {_figure(primary.percent)} · kappa {_figure(primary.cohen_kappa)} · "
+            f"AC1 {_figure(primary.gwet_ac1)}",
+            "open it with: faithtui demo",
+        )
+    )
+
+
+def _figure(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "undefined" if estimate.reason is None else estimate.reason.words
+    if estimate.ci_low is None or estimate.ci_high is None:
+        return f"{estimate.value:.2f}"
+    return f"{estimate.value:.2f} [{estimate.ci_low:.2f}, {estimate.ci_high:.2f}]"
+
+
+def _as_json(agreement: RunAgreement) -> dict[str, object]:
+    row, primary = agreement.row, agreement.report.primary
+    kappa = primary.cohen_kappa
+    return {
+        "run": row.id,
+        "conversations": row.done,
+        "windows": row.windows,
+        "claims": row.claims,
+        "score": row.score,
+        "level": primary.level.value,
+        "n": primary.coverage.compared,
+        "kappa": kappa.value,
+        "kappa_low": kappa.ci_low,
+        "kappa_high": kappa.ci_high,
+        "headline": agreement.report.headline,
+    }

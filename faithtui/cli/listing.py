@@ -1,0 +1,341 @@
+"""`faithtui runs` and `faithtui show`."""
+
+import textwrap
+from pathlib import Path
+
+from faithtui.cli.opening import open_store, run_id
+from faithtui.cli.output import Column, put, put_json, put_table
+from faithtui.config import load_settings
+from faithtui.domain.ids import ItemId
+from faithtui.domain.plain import visible_line
+from faithtui.domain.scores import Score, ScoreSet
+from faithtui.errors import ConfigError
+from faithtui.metrics.registry import entry
+from faithtui.store.records import (
+    ClaimView,
+    ItemRow,
+    ReviewView,
+    RunRow,
+    TruthView,
+)
+from faithtui.store.store import Store
+
+PAGE = 500
+"""Conversations fetched at a time."""
+
+
+def runs(store: Path | None, *, as_json: bool) -> int:
+    """List all runs."""
+    with open_store(store, load_settings()) as opened:
+        rows = opened.runs.rows()
+    if as_json:
+        put_json([_run_json(row) for row in rows])
+        return 0
+    put_table(
+        (
+            Column("run", "right"),
+            Column("metric"),
+            Column("judge", flexible=True),
+            Column("state"),
+            Column("conversations", "right"),
+            Column("failed", "right"),
+            Column("skipped", "right"),
+            Column("claims", "right"),
+            Column("labelled", "right"),
+            Column("score", "right"),
+            Column("corrected", "right"),
+            Column("made"),
+        ),
+        [
+            (
+                str(row.id),
+                row.spec.metric,
+                row.spec.judge,
+                row.state.value,
+                f"{row.done + row.failed + row.skipped}/{row.conversations}",
+                str(row.failed),
+                str(row.skipped),
+                str(row.claims),
+                str(row.labelled),
+                _number(row.score),
+                _number(row.corrected),
+                f"{row.created_at:%Y-%m-%d %H:%M} UTC",
+            )
+            for row in rows
+        ],
+    )
+    return 0
+
+
+def show(store: Path | None, run: str, conversation: str | None, *, as_json: bool) -> int:
+    """Show a run's conversations, or one of them."""
+    settings = load_settings()
+    with open_store(store, settings) as opened:
+        found = run_id(opened, run)
+        items = opened.runs.item_ids(found)
+        if conversation is None:
+            _conversations(opened, items, as_json=as_json)
+            return 0
+        row = _named(opened, items, conversation)
+        view = opened.runs.review_view(row.id, settings.reviewer)
+    if as_json:
+        put_json(_view_json(view))
+    else:
+        put("\n".join(_view_lines(view)))
+    return 0
+
+
+def _conversations(store: Store, items: tuple[ItemId, ...], *, as_json: bool) -> None:
+    rows = [
+        row
+        for start in range(0, len(items), PAGE)
+        for row in store.runs.item_rows(items[start : start + PAGE])
+    ]
+    if as_json:
+        put_json([_item_json(row) for row in rows])
+        return
+    put_table(
+        (
+            Column("no", "right"),
+            Column("conversation", flexible=True),
+            Column("state"),
+            Column("score", "right"),
+            Column("corrected", "right"),
+            Column("yes", "right"),
+            Column("no", "right"),
+            Column("idk", "right"),
+            Column("none", "right"),
+            Column("labelled", "right"),
+            Column("why"),
+        ),
+        [
+            (
+                str(row.number),
+                f"{row.source}/{row.key}",
+                row.state.value,
+                _number(None if row.scores is None else row.scores.windowed.value),
+                _number(None if row.corrected is None else row.corrected.windowed.value),
+                str(row.yes),
+                str(row.no),
+                str(row.idk),
+                str(row.missing),
+                f"{row.labelled}/{row.claims}",
+                row.reason or "",
+            )
+            for row in rows
+        ],
+    )
+
+
+def _named(store: Store, items: tuple[ItemId, ...], name: str) -> ItemRow:
+    """Find a conversation of a run by its id, by `source/id`, or by its number in the run."""
+    for start in range(0, len(items), PAGE):
+        for row in store.runs.item_rows(items[start : start + PAGE]):
+            if name in (row.key, f"{row.source}/{row.key}"):
+                return row
+    if name.isascii() and name.isdigit() and 1 <= int(name) <= len(items):
+        return store.runs.item_rows([items[int(name) - 1]])[0]
+    raise ConfigError(
+        f"the run has no conversation `{name}`; expected an id or a number from 1 to {len(items)}, "
+        "as `faithtui show RUN` lists them"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "—" if value is None else f"{value:.2f}"
+
+
+def _score(score: Score) -> str:
+    if score.value is not None:
+        return f"{score.value:.2f}"
+    return f"{score.state.value} ({score.reason})"
+
+
+def _view_lines(view: ReviewView) -> list[str]:
+    """Write a conversation's claims with verdicts and evidence for a terminal of any width."""
+    item = view.item
+    lines = [
+        f"run {view.run.id} · {view.run.spec.metric} by {view.run.spec.judge}",
+        visible_line(f"{item.source}/{item.key} · {item.turns} turns · {item.windows} windows"),
+    ]
+    if item.reason:
+        lines.append(f"{item.state.value}: {visible_line(item.reason)}")
+    for title, scores in (("judge", item.scores), ("corrected", item.corrected)):
+        if scores is not None:
+            lines.append(f"{title}: {_scores(scores)}")
+    truths = {truth.id: truth for truth in view.truths}
+    labels = entry(view.run.spec.metric).spec.labels
+    for claim in view.claims:
+        judge = claim.judge
+        letter = "-" if judge.label is None else labels.label(judge.label).letter
+        human = "" if claim.human is None else f"  people: {claim.human}"
+        windows = ", ".join(str(each.window + 1) for each in claim.verdicts)
+        lines += [
+            "",
+            f"{claim.number:>3} [{letter}]{human}  turn {claim.turn + 1}, windows {windows}",
+            *_wrapped(claim.text, "    "),
+        ]
+        if judge.reason:
+            lines += _wrapped(f"judge: {judge.reason}", "      ")
+        lines += _evidence_lines(claim, truths)
+    if view.reason:
+        lines += ["", *_wrapped(f"final reason: {view.reason}", "")]
+    return lines
+
+
+def _evidence_lines(claim: ClaimView, truths: dict[int, TruthView]) -> list[str]:
+    lines = []
+    for each in claim.evidence:
+        truth = truths.get(each.truth)
+        if truth is not None:
+            where = "" if truth.document is None else f" (P{truth.document})"
+            lines += _wrapped(f"{each.stance} T{truth.number}{where}: {truth.text}", "      ")
+    return lines
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        visible_line(text),
+        width=96,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+    )
+
+
+def _scores(scores: ScoreSet) -> str:
+    return (
+        f"windowed {_score(scores.windowed)} · per interaction {_score(scores.per_interaction)} · "
+        f"pooled {_score(scores.pooled)}"
+    )
+
+
+def _score_json(score: Score | None) -> dict[str, object] | None:
+    if score is None:
+        return None
+    return {"value": score.value, "state": score.state.value, "reason": score.reason}
+
+
+def _scores_json(scores: ScoreSet | None) -> dict[str, object] | None:
+    if scores is None:
+        return None
+    return {
+        "windowed": _score_json(scores.windowed),
+        "per_interaction": _score_json(scores.per_interaction),
+        "pooled": _score_json(scores.pooled),
+    }
+
+
+def _run_json(row: RunRow) -> dict[str, object]:
+    spec = row.spec
+    return {
+        "run": row.id,
+        "metric": spec.metric,
+        "judge": spec.judge,
+        "strategy": spec.strategy,
+        "options": dict(spec.options),
+        "claims_from": spec.claims,
+        "sources": list(spec.sources),
+        "state": row.state.value,
+        "reason": row.reason,
+        "created_at": row.created_at.isoformat(),
+        "finished_at": None if row.finished_at is None else row.finished_at.isoformat(),
+        "conversations": row.conversations,
+        "done": row.done,
+        "failed": row.failed,
+        "skipped": row.skipped,
+        "pending": row.pending,
+        "windows": row.windows,
+        "failed_windows": row.failed_windows,
+        "claims": row.claims,
+        "missing_verdicts": row.missing_verdicts,
+        "labelled": row.labelled,
+        "score": row.score,
+        "corrected": row.corrected,
+        "calls": row.calls,
+        "tokens_in": row.tokens_in,
+        "tokens_out": row.tokens_out,
+    }
+
+
+def _item_json(row: ItemRow) -> dict[str, object]:
+    return {
+        "number": row.number,
+        "source": row.source,
+        "conversation": row.key,
+        "state": row.state.value,
+        "reason": row.reason,
+        "turns": row.turns,
+        "windows": row.windows,
+        "judge": _scores_json(row.scores),
+        "corrected": _scores_json(row.corrected),
+        "claims": row.claims,
+        "yes": row.yes,
+        "no": row.no,
+        "idk": row.idk,
+        "missing": row.missing,
+        "labelled": row.labelled,
+        "overridden": row.overridden,
+    }
+
+
+def _view_json(view: ReviewView) -> dict[str, object]:
+    return {
+        "run": _run_json(view.run),
+        "conversation": _item_json(view.item),
+        "reason": view.reason,
+        "windows": [
+            {
+                "position": window.position,
+                "turns": list(window.turns),
+                "judge": _score_json(window.score),
+                "corrected": _score_json(window.corrected),
+                "reason": window.reason,
+                "without_context": window.without_context,
+            }
+            for window in view.windows
+        ],
+        "claims": [_claim_json(claim) for claim in view.claims],
+        "truths": [
+            {
+                "truth": f"T{truth.number}",
+                "text": truth.text,
+                "document": truth.document,
+                "windows": list(truth.windows),
+            }
+            for truth in view.truths
+        ],
+    }
+
+
+def _claim_json(claim: ClaimView) -> dict[str, object]:
+    return {
+        "claim": claim.id,
+        "number": claim.number,
+        "turn": claim.turn,
+        "text": claim.text,
+        "span": None if claim.span is None else [claim.span.start, claim.span.end],
+        "judge": claim.judge.label,
+        "human": claim.human,
+        "verdicts": [
+            {
+                "window": verdict.window,
+                "label": verdict.label,
+                "word": verdict.word,
+                "reason": verdict.reason,
+                "confidence": verdict.confidence,
+            }
+            for verdict in claim.verdicts
+        ],
+        "evidence": [{"truth_id": each.truth, "stance": each.stance} for each in claim.evidence],
+        "people": [
+            {
+                "reviewer": said.reviewer,
+                "verdict": said.verdict,
+                "action": None if said.action is None else said.action.value,
+                "note": said.note,
+            }
+            for said in (claim.mine, *claim.others)
+            if said is not None
+        ],
+    }

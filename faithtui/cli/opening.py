@@ -1,0 +1,77 @@
+"""Opening stores and the app for commands."""
+
+import re
+import sys
+from pathlib import Path
+
+from faithtui.config import Settings, load_settings
+from faithtui.domain.ids import RunId
+from faithtui.errors import ConfigError
+from faithtui.store.store import Store
+
+
+def store_path(named: Path | None, settings: Settings) -> Path:
+    """Choose the store: the one named, else the one from the settings."""
+    return settings.store if named is None else named.expanduser()
+
+
+def open_store(named: Path | None, settings: Settings, *, create: bool = False) -> Store:
+    """Open the store of a command.
+
+    Args:
+        named: From the command line; None: from the settings.
+        settings: The user's settings.
+        create: Make file and folder when they are not there.
+
+    Raises:
+        StoreError: It cannot be opened.
+    """
+    path = store_path(named, settings)
+    if create and named is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    return Store.open(path, create=create)
+
+
+def run_id(store: Store, text: str) -> RunId:
+    """Read a run's number, or `last`.
+
+    Raises:
+        ConfigError: Neither, or there is no run yet.
+        StoreError: There is no run with this number.
+    """
+    if text == "last":
+        last = store.runs.last_id()
+        if last is None:
+            raise ConfigError("there is no run yet: faithtui run")
+        return last
+    if not re.fullmatch(r"#?[0-9]{1,15}", text):
+        raise ConfigError(f"`{text}` is no run; expected a number from `faithtui runs`, or `last`")
+    return store.runs.row(RunId(int(text.lstrip("#")))).id
+
+
+def open_app(named: Path | None) -> int:
+    """Open the app and return its exit code.
+
+    Raises:
+        ConfigError: There is no terminal.
+    """
+    settings = load_settings()
+    path = store_path(named, settings)
+    if named is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    return show_app(path, settings)
+
+
+def show_app(path: Path, settings: Settings, *, run: RunId | None = None) -> int:
+    """Show the app on a store, on the runs or on one run's conversations; return its exit code.
+
+    Raises:
+        ConfigError: There is no terminal.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise ConfigError(
+            "the app needs a terminal; in a script use the commands, see faithtui --help"
+        )
+    from faithtui.tui.app import open_app as start
+
+    return start(path, settings, run=run)

@@ -1,0 +1,77 @@
+"""Printing: data to stdout, talk to stderr, and every foreign text made safe first."""
+
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from faithtui.domain.plain import visible, visible_line
+
+GAP = "  "
+NARROWEST = 12
+"""Cells that a text column keeps however narrow the terminal is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table."""
+
+    title: str
+    align: Literal["left", "right"] = "left"
+    flexible: bool = False
+    """Gives way when the terminal is narrow; one per table."""
+
+
+def say(text: str) -> None:
+    """Tell a person something, on stderr."""
+    print(visible(text), file=sys.stderr)
+
+
+def put(text: str) -> None:
+    """Print data for a person, on stdout."""
+    print(visible(text))
+
+
+def put_json(value: object) -> None:
+    """Print data for a program, on stdout: one JSON value on one line."""
+    print(json.dumps(value, ensure_ascii=True, allow_nan=False))
+
+
+def put_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table on stdout; nothing is cut unless stdout is a terminal."""
+    cells = [[visible_line(cell) for cell in row] for row in rows]
+    widths = [
+        max([len(column.title), *(_cells(row[index]) for row in cells)])
+        for index, column in enumerate(columns)
+    ]
+    if sys.stdout.isatty():
+        room = shutil.get_terminal_size().columns - len(GAP) * (len(columns) - 1)
+        over = sum(widths) - room
+        for index, column in enumerate(columns):
+            if column.flexible and over > 0:
+                widths[index] = max(NARROWEST, widths[index] - over)
+    for row in [[column.title for column in columns], *cells]:
+        line = GAP.join(
+            _fitted(cell, width, column.align)
+            for cell, width, column in zip(row, widths, columns, strict=True)
+        )
+        print(line.rstrip())
+
+
+def _cells(text: str) -> int:
+    # Rich is imported here because `--help` must not pay for it.
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _fitted(text: str, width: int, align: Literal["left", "right"]) -> str:
+    from rich.cells import set_cell_size
+
+    length = _cells(text)
+    if length > width:
+        return set_cell_size(text, width - 1) + "…"
+    pad = " " * (width - length)
+    return pad + text if align == "right" else text + pad

@@ -1,0 +1,118 @@
+"""`faithtui run`."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from faithtui.cli.opening import open_store, run_id
+from faithtui.cli.output import put, say
+from faithtui.cli.progress import ProgressLine, print_event
+from faithtui.config import Settings, load_settings
+from faithtui.domain.ids import RunId
+from faithtui.engine import planner, runner
+from faithtui.engine.requests import RunRequest
+from faithtui.errors import ConfigError, JudgeError
+from faithtui.store.records import RunRow, RunState
+from faithtui.store.store import Store
+
+CLAIMS = ("extracted", "imported")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was typed after `faithtui run`; () and None mean: as set."""
+
+    metrics: tuple[str, ...]
+    judges: tuple[str, ...]
+    base_url: str | None
+    strategy: str
+    options: tuple[str, ...]
+    claims: str
+    as_peer: bool
+    prompts: Path | None
+    sources: tuple[str, ...]
+    limit: int | None
+    concurrency: int | None
+
+
+def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) -> int:
+    """Start runs, or go on with one; 0, 5 when a judge failed somewhere."""
+    settings = load_settings()
+    requests = () if resume is not None else _requests(order, settings)
+    with open_store(store, settings) as opened:
+        if resume is not None:
+            return execute(opened, run_id(opened, resume), as_json=as_json, retry_failed=True)
+        # All are planned before the first begins, so that a slip in the last one costs nothing.
+        planned = [planner.plan(opened, request) for request in requests]
+        return max(execute(opened, each, as_json=as_json) for each in planned)
+
+
+def execute(store: Store, run: RunId, *, as_json: bool, retry_failed: bool = False) -> int:
+    """Execute one run with its progress on stderr, and print what came of it."""
+    sink = print_event if as_json else ProgressLine()
+    try:
+        asyncio.run(runner.execute(store, run, sink, retry_failed=retry_failed))
+    except KeyboardInterrupt:
+        say(f"stopped; everything answered is stored: faithtui run --resume {run}")
+        raise
+    row = store.runs.row(run)
+    if not as_json:
+        put(summary(row))
+    if row.state is not RunState.DONE:
+        say(f"run {run} stopped: {row.reason}; go on with faithtui run --resume {run}")
+        return JudgeError.exit_code
+    if row.failed:
+        say(
+            f"{row.failed} conversations failed; see faithtui show {run}, "
+            f"try them again with faithtui run --resume {run}"
+        )
+        return JudgeError.exit_code
+    return 0
+
+
+def summary(row: RunRow) -> str:
+    """Say in a line what a run found."""
+    parts = [f"run {row.id}: {row.spec.metric} by {row.spec.judge}"]
+    parts.append(f"{row.done} of {row.conversations} conversations judged")
+    if row.skipped:
+        parts.append(f"{row.skipped} skipped")
+    if row.failed:
+        parts.append(f"{row.failed} failed")
+    parts.append(f"{row.claims} claims")
+    parts.append("no score" if row.score is None else f"mean score {row.score:.2f}")
+    return " · ".join(parts)
+
+
+def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
+    if order.claims not in CLAIMS:
+        raise ConfigError(f"--claims is `{order.claims}`; expected {' or '.join(CLAIMS)}")
+    options = dict(_pair(text) for text in order.options)
+    judges: Sequence[str] = order.judges or (settings.judge,)
+    base_url = order.base_url
+    if base_url is None and not order.judges:
+        base_url = settings.base_url
+    return tuple(
+        RunRequest(
+            metric=metric,
+            judge=judge,
+            base_url=base_url,
+            strategy=order.strategy,
+            options=options,
+            imported_claims=order.claims == "imported",
+            as_peer=order.as_peer,
+            prompts_dir=order.prompts,
+            sources=order.sources,
+            limit=order.limit,
+            concurrency=settings.concurrency if order.concurrency is None else order.concurrency,
+        )
+        for metric, judge in product(order.metrics or ("turn-faithfulness",), judges)
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ConfigError(f"--option is `{text}`; expected name=value, such as window_size=5")
+    return name.strip(), value.strip()

@@ -1,0 +1,44 @@
+"""Finding a statement in the text it came from. Lexical and exact: a place is found or it is not."""
+
+import re
+from collections.abc import Sequence
+
+from faithtui.domain.conversation import Span
+
+_WORD = re.compile(r"\w+")
+
+
+def locate(piece: str, text: str) -> Span | None:
+    """Find a piece in a text, letter for letter, else up to case and white space.
+
+    Returns:
+        The first place, None when the piece is blank or does not occur.
+    """
+    piece = piece.strip()
+    if not piece:
+        return None
+    start = text.find(piece)
+    if start >= 0:
+        return Span(start, start + len(piece))
+    pattern = r"\s+".join(re.escape(word) for word in piece.split())
+    found = re.search(pattern, text, re.IGNORECASE)
+    return Span(*found.span()) if found else None
+
+
+def closest(piece: str, texts: Sequence[str]) -> int:
+    """Choose the text that repeats most of a piece's words.
+
+    Args:
+        piece: A statement.
+        texts: Candidates; not empty.
+
+    Returns:
+        Position of the best candidate: one that holds the piece literally, else the one with the
+        largest share of its words; the first of equals.
+    """
+    for position, text in enumerate(texts):
+        if locate(piece, text) is not None:
+            return position
+    words = set(_WORD.findall(piece.casefold()))
+    shares = [len(words & set(_WORD.findall(text.casefold()))) for text in texts]
+    return shares.index(max(shares))

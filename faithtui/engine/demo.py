@@ -1,0 +1,69 @@
+"""A project to look at: real conversations that people rated, judged by the embedded judge.
+
+The conversations are MTRAG's (IBM, Apache-2.0). People rated whether answers are grounded in the
+passages, so a claim that the passages do not address is no pass here: the run penalizes it.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import faithtui
+from faithtui.domain.ids import RunId
+from faithtui.engine import planner
+from faithtui.engine.importing import ImportProgress, import_files
+from faithtui.engine.requests import RunRequest
+from faithtui.errors import ConfigError
+from faithtui.judges.opening import judge_fingerprint
+from faithtui.store.records import RunRow, RunState
+from faithtui.store.store import Store
+
+REQUEST = RunRequest(
+    metric="turn-faithfulness", judge="offline", options={"penalize_ambiguous_claims": "true"}
+)
+"""The demo's run."""
+
+WHY = (
+    "People rated whether each answer is grounded in its passages, so the run counts claims that "
+    "the passages do not address as failing (penalize_ambiguous_claims)."
+)
+
+
+def demo_files() -> tuple[Path, ...]:
+    """Find the demo's conversations: packed into the package, or beside it in a checkout.
+
+    Raises:
+        ConfigError: The installation lacks them.
+    """
+    package = Path(faithtui.__file__).parent
+    for folder in (package / "demo_data", package.parent / "fixtures" / "demo"):
+        files = tuple(sorted(folder.glob("*.jsonl")))
+        if files:
+            return files
+    raise ConfigError("the demo's conversations are not installed; install faithtui again")
+
+
+def prepare(store: Store, report: Callable[[ImportProgress], None]) -> RunId:
+    """Make sure that the demo's conversations and its run are in the store.
+
+    Returns:
+        The run; it may still have to be executed. An earlier one is used again when it was made
+        with the same judge, metric and prompts.
+    """
+    import_files(store, demo_files(), report=report)
+    metric = planner.metric_of(REQUEST)
+    fingerprint = judge_fingerprint(REQUEST.judge, None)
+    for row in store.runs.rows():
+        same = (
+            row.spec.judge_fingerprint == fingerprint
+            and row.spec.metric_version == metric.spec.version
+            and row.spec.prompt_digest == metric.prompt_digest
+            and row.spec.rule == metric.rule
+        )
+        if same:
+            return row.id
+    return planner.plan(store, REQUEST)
+
+
+def is_complete(row: RunRow) -> bool:
+    """Whether the demo's run needs nothing more."""
+    return row.state is RunState.DONE

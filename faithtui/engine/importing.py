@@ -1,0 +1,295 @@
+"""Files into the store: read, check, write in batches, count.
+
+One bad line or one unreadable file never stops the others; what was refused is told line by line.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from faithtui.domain.conversation import Conversation, content_hash
+from faithtui.domain.windows import interactions
+from faithtui.errors import InputError
+from faithtui.interchange.readers import LineRead, read_lines, source_name
+from faithtui.store.records import ImportCounts
+from faithtui.store.store import Store
+
+REFUSALS_KEPT = 10_000
+"""Refusals that are told one by one; a file with more is a file in another format."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportProgress:
+    """How far an import has come."""
+
+    path: Path
+    """The file being read."""
+    lines: int
+    """Lines read of this file, blank ones left out."""
+    bytes_done: int
+    """Read of all files."""
+    bytes_total: int
+    """Size of all files."""
+    checking: bool
+    """Whether this is the first of two passes, the one that writes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileImport:
+    """What became of one file. `read` is `new + unchanged + refused` once it was written."""
+
+    path: Path
+    source: str
+    """Name of the data set."""
+    read: int = 0
+    """Lines, blank ones left out."""
+    new: int = 0
+    """Conversations that were not in the store."""
+    unchanged: int = 0
+    """Conversations that were, with the same turns."""
+    new_ratings: int = 0
+    """Human labels that were not in the store, of new and of known conversations."""
+    without_interaction: int = 0
+    """Conversations with nothing to judge: no question that was answered. They are imported."""
+    refused: int = 0
+    """Lines; 1 when the whole file was refused and nothing of it read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What an import did."""
+
+    files: tuple[FileImport, ...]
+    """In the order they were read."""
+    refusals: tuple[InputError, ...]
+    """The first `REFUSALS_KEPT`, in order. A line whose key is stored with other turns is one."""
+    refused: int
+    """How many refusals there were."""
+    same_content: tuple[tuple[str, str], ...]
+    """Pairs of keys (new one, stored one) whose turns are equal. Both were kept."""
+
+
+def import_files(
+    store: Store,
+    paths: Sequence[Path],
+    *,
+    source: str | None = None,
+    strict: bool = False,
+    report: Callable[[ImportProgress], None],
+    batch_size: int = 50,
+) -> ImportResult:
+    """Import conversations and their human labels.
+
+    What is in the store already stays as it is, so importing twice changes nothing. Each batch is
+    a transaction: after a crash, import again.
+
+    Args:
+        store: Where to.
+        paths: Files, or directories for the `*.jsonl` files in them, in order of name.
+        source: Name of the data set; None: each file's name without its suffix.
+        strict: Read everything twice, and write only when nothing at all is refused.
+        report: Called after each batch and each file, in this thread.
+        batch_size: Lines in a transaction at most, at least 1. Labels given meanwhile wait for the
+            transaction, and larger ones were no faster.
+
+    Returns:
+        Counts for each file, and what was refused. In strict mode with refusals, nothing was
+        written and `new`, `unchanged` and `new_ratings` are 0.
+
+    Raises:
+        StoreError: The store cannot be read or written. Earlier batches are in it.
+    """
+    files, missing = _files_in(paths)
+    if strict:
+        rehearsal = _Rehearsal(store)
+        check = _Pass(rehearsal.import_batch, report, batch_size, checking=True)
+        outcome = check.over(files, missing, source)
+        if outcome.refused:
+            return outcome
+    write = _Pass(store.conversations.import_batch, report, batch_size, checking=False)
+    return write.over(files, missing, source)
+
+
+def _files_in(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
+    """Replace directories by their `*.jsonl` files; those without one are refused."""
+    files: list[Path] = []
+    refused: list[InputError] = []
+    for path in paths:
+        if not _is_directory(path):
+            files.append(path)
+            continue
+        inside = sorted(path.glob("*.jsonl"))
+        files.extend(inside)
+        if not inside:
+            refused.append(InputError("holds no `*.jsonl` file; name the files", path=path))
+    return files, refused
+
+
+def _is_directory(path: Path) -> bool:
+    """Tell a directory; what cannot be looked at is taken for a file, and reading it says why."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+class _Pass:
+    """One reading of all files."""
+
+    def __init__(
+        self,
+        settle: Callable[[Sequence[Conversation]], ImportCounts],
+        report: Callable[[ImportProgress], None],
+        batch_size: int,
+        *,
+        checking: bool,
+    ) -> None:
+        self._settle = settle
+        self._report = report
+        self._batch_size = batch_size
+        self._checking = checking
+        self._kept: list[InputError] = []
+        self._refused = 0
+        self._same_content: list[tuple[str, str]] = []
+
+    def over(
+        self, files: Sequence[Path], missing: Sequence[InputError], source: str | None
+    ) -> ImportResult:
+        """Read all files, in order, and settle their conversations batch by batch.
+
+        Args:
+            files: Files, whether they exist or not.
+            missing: What was refused before anything was read.
+            source: As in `import_files`.
+        """
+        self._refuse(missing)
+        total = sum(_size(path) for path in files)
+        done = 0
+        counts = []
+        for path in files:
+            name = source_name(path) if source is None else source
+            counts.append(self._file(path, name, done, total))
+            done += _size(path)
+            self._report(ImportProgress(path, counts[-1].read, done, total, self._checking))
+        return ImportResult(
+            tuple(counts), tuple(self._kept), self._refused, tuple(self._same_content)
+        )
+
+    def _file(self, path: Path, source: str, done: int, total: int) -> FileImport:
+        """Read one file; `done` bytes of `total` were read before it."""
+        count = FileImport(path, source)
+        refused_before = self._refused
+        for batch in _batches(self._lines(path, source), self._batch_size):
+            settled = self._settle(list(batch.conversations.values()))
+            self._same_content.extend(settled.same_content)
+            conflicts = [
+                _conflict(path, batch.lines[key], batch.conversations[key])
+                for key in settled.conflicting
+            ]
+            self._refuse(sorted([*batch.errors, *conflicts], key=lambda error: error.line or 0))
+            kept = batch.conversations.keys() - set(settled.conflicting)
+            count = replace(
+                count,
+                read=count.read + len(batch.lines) + len(batch.errors),
+                new=count.new + settled.new,
+                unchanged=count.unchanged + settled.unchanged,
+                new_ratings=count.new_ratings + settled.new_ratings,
+                without_interaction=count.without_interaction
+                + sum(not interactions(batch.conversations[key].turns) for key in kept),
+            )
+            self._report(ImportProgress(path, count.read, done + batch.end, total, self._checking))
+        return replace(count, refused=self._refused - refused_before)
+
+    def _lines(self, path: Path, source: str) -> Iterator[LineRead]:
+        """Read a file; when that fails, what was read until then still counts."""
+        try:
+            yield from read_lines(path, source)
+        except InputError as error:
+            self._refuse([error])
+
+    def _refuse(self, errors: Sequence[InputError]) -> None:
+        self._refused += len(errors)
+        self._kept.extend(errors[: max(0, REFUSALS_KEPT - len(self._kept))])
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Consecutive lines of a file. No key is there twice, so a conflict belongs to one line."""
+
+    conversations: dict[str, Conversation] = field(default_factory=dict)
+    """By key."""
+    lines: dict[str, int] = field(default_factory=dict)
+    """Line number of each key."""
+    errors: list[InputError] = field(default_factory=list)
+    end: int = 0
+    """Bytes of the file up to the end of the last line."""
+
+    def add(self, line: LineRead) -> None:
+        """Take in one more line."""
+        self.end = line.end
+        if isinstance(line.found, InputError):
+            self.errors.append(line.found)
+        else:
+            self.conversations[line.found.key] = line.found
+            self.lines[line.found.key] = line.line
+
+    def has_room(self, line: LineRead, size: int) -> bool:
+        """Tell whether the line can be added, to `size` lines at most."""
+        if len(self.lines) + len(self.errors) >= size:
+            return False
+        return isinstance(line.found, InputError) or line.found.key not in self.lines
+
+
+def _batches(lines: Iterable[LineRead], size: int) -> Iterator[_Batch]:
+    """Group lines, in order, none left out; no lines give no batch."""
+    batch = _Batch()
+    for line in lines:
+        if not batch.has_room(line, size):
+            yield batch
+            batch = _Batch()
+        batch.add(line)
+    if batch.lines or batch.errors:
+        yield batch
+
+
+class _Rehearsal:
+    """Finds the conflicts the store would find, and writes nothing."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._hashes: dict[str, dict[str, str]] = {}
+        """For each source, what each key's turns hash to: stored ones and those seen since."""
+
+    def import_batch(self, conversations: Sequence[Conversation]) -> ImportCounts:
+        """Say which keys conflict; all other counts are 0."""
+        conflicting = []
+        for conversation in conversations:
+            hashes = self._hashes_of(conversation.source)
+            found = content_hash(conversation.turns)
+            if hashes.setdefault(conversation.key, found) != found:
+                conflicting.append(conversation.key)
+        return ImportCounts(conflicting=tuple(conflicting))
+
+    def _hashes_of(self, source: str) -> dict[str, str]:
+        if source not in self._hashes:
+            read = self._store.conversations
+            # An empty selection would mean all sources, an unknown one gives no ids.
+            stored = (read.get(conversation) for conversation in read.ids([source]))
+            self._hashes[source] = {one.key: content_hash(one.turns) for one in stored}
+        return self._hashes[source]
+
+
+def _conflict(path: Path, line: int, conversation: Conversation) -> InputError:
+    reason = (
+        f"{conversation.key!r} is stored in {conversation.source!r} with other turns; give it "
+        "another id, or import the file under another source"
+    )
+    return InputError(reason, path=path, line=line, field="id")
+
+
+def _size(path: Path) -> int:
+    """Give the size of a file in bytes; 0 when it cannot be told, which reading will report."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,36 @@
+"""Replies in the store, for a run."""
+
+import asyncio
+
+from faithtui.domain.ids import ItemId, RunId
+from faithtui.store.records import StoredReply
+from faithtui.store.store import Store
+
+
+class StoreReplies:
+    """The `Replies` of a run. A repeated question is answered from any run's replies."""
+
+    def __init__(self, store: Store, judge: str, run: RunId) -> None:
+        self._store = store
+        self._judge = judge
+        self._run = run
+
+    def find(self, key: str) -> StoredReply | None:
+        """Give the usable reply to the question with this key, if there is one."""
+        return self._store.runs.reply(key)
+
+    async def keep(
+        self, key: str, step: str, item: ItemId | None, reply: StoredReply, usable: bool
+    ) -> None:
+        """Commit a reply; done when the disk has it, even if the run is cancelled meanwhile."""
+        future = self._store.submit(
+            self._store.runs.save_reply,
+            key,
+            judge=self._judge,
+            step=step,
+            run_id=self._run,
+            item_id=item,
+            reply=reply,
+            usable=usable,
+        )
+        await asyncio.shield(asyncio.wrap_future(future))

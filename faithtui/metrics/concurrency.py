@@ -1,0 +1,40 @@
+"""Waiting for several answers without losing the error that ended the wait."""
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def together(
+    answers: Iterable[Coroutine[object, object, T]], *, at_once: bool = True
+) -> list[T]:
+    """Wait for several things and give their results in order.
+
+    Args:
+        answers: What to wait for.
+        at_once: All at the same time; False: one after the other.
+
+    Raises:
+        Exception: The first that any of them raised, itself and not in a group; the others are
+            cancelled.
+    """
+    if not at_once:
+        waiting = list(answers)
+        try:
+            return [await answer for answer in waiting]
+        finally:
+            for answer in waiting:
+                answer.close()  # those after an error have not begun, and never will
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(answer) for answer in answers]
+    except BaseExceptionGroup as failures:
+        raise _first_leaf(failures) from None
+    return [task.result() for task in tasks]
+
+
+def _first_leaf(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = failures.exceptions[0]
+    return _first_leaf(first) if isinstance(first, BaseExceptionGroup) else first

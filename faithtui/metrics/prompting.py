@@ -1,0 +1,111 @@
+"""Prompt texts: packaged files with `$name` holes, replaceable by the user's own.
+
+What is judged goes into a prompt as data: each piece stands between marks that carry a digest of
+its own text, so that no text can close its own block. The digest depends on nothing but the text,
+so equal questions stay equal.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from faithtui.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSet:
+    """The prompt texts of a metric, by step."""
+
+    texts: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """64 hexadecimal digits that change when any text changes."""
+        whole = hashlib.sha256()
+        for step in sorted(self.texts):
+            whole.update(f"{step}\0{self.texts[step]}\0".encode("utf-8", "surrogatepass"))
+        return whole.hexdigest()
+
+    def render(self, step: str, **holes: str) -> str:
+        """Fill the holes of a step's text. Values are inserted as they are, never looked into."""
+        return Template(self.texts[step]).substitute(holes)
+
+
+def load_prompts(metric: str, steps: Mapping[str, Sequence[str]], own: Path | None) -> PromptSet:
+    """Read a metric's prompt texts.
+
+    Args:
+        metric: Key of the metric; its folder under `prompts/`.
+        steps: Every step and the holes its text must have.
+        own: Folder with the user's texts: `<metric>/<step>.txt` or `<step>.txt` replaces the
+            packaged one. None: only packaged texts.
+
+    Raises:
+        ConfigError: The folder is not there or holds no prompt of the metric, a text cannot be
+            read, or it lacks a hole or has one we cannot fill.
+    """
+    packaged = resources.files("faithtui.metrics") / "prompts" / metric
+    texts: dict[str, str] = {}
+    replaced = 0
+    for step, holes in steps.items():
+        path = _own_file(own, metric, step)
+        if path is None:
+            texts[step] = (packaged / f"{step}.txt").read_text(encoding="utf-8")
+            continue
+        try:
+            texts[step] = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: cannot be read as UTF-8 text: {error}") from error
+        replaced += 1
+        _check(path, texts[step], holes)
+    if own is not None and not replaced:
+        names = ", ".join(f"{step}.txt" for step in steps)
+        raise ConfigError(f"{own}: no prompt of {metric} there; expected some of {names}")
+    return PromptSet(texts)
+
+
+def _own_file(own: Path | None, metric: str, step: str) -> Path | None:
+    if own is None:
+        return None
+    for path in (own / metric / f"{step}.txt", own / f"{step}.txt"):
+        if path.is_file():
+            return path
+    return None
+
+
+def _check(path: Path, text: str, holes: Sequence[str]) -> None:
+    template = Template(text)
+    if not template.is_valid():
+        raise ConfigError(f"{path}: a lone $; write $$ for a dollar sign")
+    found = set(template.get_identifiers())
+    for hole in holes:
+        if hole not in found:
+            raise ConfigError(f"{path}: the hole ${hole} is missing")
+    for hole in sorted(found - set(holes)):
+        known = ", ".join(f"${name}" for name in holes) or "none"
+        raise ConfigError(f"{path}: ${hole} is not known here; known: {known}; $$ is a dollar sign")
+
+
+def block(kind: str, name: str, text: str) -> str:
+    """Set a text between marks that it cannot contain by accident."""
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"<{kind} {name} {mark}>\n{text}\n</{kind} {name} {mark}>"
+
+
+def blocks(kind: str, letter: str, texts: Sequence[str], first: int = 0) -> str:
+    """Set numbered texts one below the other; `(none)` when there are none."""
+    return (
+        "\n".join(block(kind, f"{letter}{first + n}", text) for n, text in enumerate(texts))
+        or "(none)"
+    )
+
+
+def numbered(letter: str, texts: Sequence[str], first: int = 0) -> str:
+    """List one-line statements by number; `(none)` when there are none."""
+    return (
+        "\n".join(f"[{letter}{first + n}] {' '.join(text.split())}" for n, text in enumerate(texts))
+        or "(none)"
+    )

@@ -1,0 +1,90 @@
+"""All metrics, by key. An explicit table: nothing registers itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from faithtui.errors import ConfigError
+from faithtui.metrics import turn_faithfulness
+from faithtui.metrics.base import Metric, MetricSpec
+from faithtui.metrics.prompting import PromptSet, load_prompts
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How one metric is made."""
+
+    spec: MetricSpec
+    steps: Mapping[str, tuple[str, ...]]
+    make: type[turn_faithfulness.TurnFaithfulness]
+
+
+METRICS: tuple[Entry, ...] = (
+    Entry(turn_faithfulness.SPEC, turn_faithfulness.STEPS, turn_faithfulness.TurnFaithfulness),
+)
+
+
+def entry(key: str) -> Entry:
+    """Find a metric by its key; underscores are read as hyphens.
+
+    Raises:
+        ConfigError: There is no such metric.
+    """
+    wanted = key.strip().lower().replace("_", "-")
+    for each in METRICS:
+        if each.spec.key == wanted:
+            return each
+    known = ", ".join(each.spec.key for each in METRICS)
+    raise ConfigError(f"there is no metric `{key}`; known: {known}")
+
+
+def build(
+    key: str, options: Mapping[str, object], *, prompts_dir: Path | None = None
+) -> Metric[Any]:
+    """Make a metric with options.
+
+    Args:
+        key: The metric, hyphens or underscores.
+        options: Values by option name. Text is read as the option's type, so that the command line
+            and a stored run go the same way; `none` stands for no value.
+        prompts_dir: The user's own prompt texts; None for the packaged ones.
+
+    Raises:
+        ConfigError: Unknown metric or option, or a value of the wrong kind or out of range.
+    """
+    found = entry(key)
+    kinds = get_type_hints(found.make)
+    known = option_names(key)
+    values: dict[str, Any] = {}
+    for given, value in options.items():
+        name = given.strip().replace("-", "_")
+        if name not in known:
+            raise ConfigError(
+                f"{found.spec.key} has no option `{given}`; it has {', '.join(known)}"
+            )
+        values[name] = _value(name, kinds[name], value)
+    prompts = load_prompts(found.spec.key, found.steps, prompts_dir)
+    return found.make(prompts=prompts, **values)
+
+
+def option_names(key: str) -> tuple[str, ...]:
+    """List the options of a metric."""
+    return tuple(field.name for field in fields(entry(key).make) if field.type is not PromptSet)
+
+
+def options_of(metric: Metric[Any]) -> dict[str, object]:
+    """Read a metric's options back, as JSON values."""
+    return {name: getattr(metric, name) for name in option_names(metric.spec.key)}
+
+
+def _value(name: str, kind: Any, value: object) -> object:
+    if isinstance(value, str) and value.strip().lower() in ("none", "null"):
+        value = None
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"]
+        raise ConfigError(f"option {name}: {value!r} is not possible: {problem}") from error

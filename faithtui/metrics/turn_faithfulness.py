@@ -1,0 +1,235 @@
+"""Turn faithfulness: what share of an assistant's claims do the retrieved documents back?
+
+Two strategies ask, one arithmetic scores:
+
+- `evidence` asks about every document, answer and (claim, truth) pair once and derives each
+  window's verdicts from the evidence named.
+- `window` asks what the peer asks, window by window.
+
+Source: deepeval 4.3.1, metrics/turn_faithfulness. docs/metrics/turn-faithfulness.md has the formula
+and every difference.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from faithtui.domain.assessment import Assessment, Claim, Conclusion, Verdict
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.scores import (
+    ScoreState,
+    ScoringRule,
+    mean_score,
+    no_score,
+    passes,
+    window_score,
+)
+from faithtui.domain.tasks import ConcludeReasons, ExplainScore
+from faithtui.domain.windows import Window, interactions, sliding
+from faithtui.errors import ConfigError, ImagesNotSupported, JudgeError, PeerFails
+from faithtui.metrics.base import STOPS_THE_RUN, Ask, MetricSpec, Question
+from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.shapes import one_text
+from faithtui.metrics.strategies.common import WindowFindings, composed_reason
+from faithtui.metrics.strategies.evidence import gather as by_evidence
+from faithtui.metrics.strategies.window import gather as by_window
+
+SPEC = MetricSpec(
+    key="turn-faithfulness",
+    title="Turn faithfulness",
+    version="1",
+    peer="deepeval 4.3.1",
+    labels=FAITHFULNESS,
+    has_truths=True,
+    claims_from="answer",
+)
+
+STEPS = {
+    "system": (),
+    "truths": ("documents", "limit"),
+    "pooled-truths": ("documents", "limit"),
+    "claims": ("history", "questions", "answers"),
+    "pooled-claims": ("questions", "answers"),
+    "evidence": ("groups",),
+    "verdicts": ("truths", "claims"),
+    "verdict-list": ("truths", "claims"),
+    "reason": ("score", "findings"),
+    "final-reason": ("score", "success", "reasons"),
+}
+"""Prompt texts and the holes each must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFaithfulness:
+    """The metric with its options; names and defaults are the peer's."""
+
+    prompts: PromptSet
+    strategy: Literal["evidence", "window"] = "evidence"
+    threshold: float | None = 0.5
+    """A conversation passes from here on, in [0, 1]; None: no pass or fail."""
+    strict_mode: bool = False
+    """Binary: 1 when every claim of every window passes, else 0. The threshold becomes 1."""
+    include_reason: bool = True
+    """Ask for a final reason."""
+    truths_extraction_limit: int | None = None
+    """At most so many truths per document (under `as_peer` per window); None: all."""
+    penalize_ambiguous_claims: bool = False
+    """Claims that the context does not address fail."""
+    window_size: int = 10
+    """How far a window reaches back, in interactions."""
+    async_mode: bool = True
+    """Ask what does not depend on each other at once; False: one question at a time."""
+    answers_alone: bool = False
+    """Take a conversation without any user turn as one interaction."""
+    as_peer: bool = False
+    """Use the peer's arithmetic with its oddities."""
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot be meant.
+
+        Raises:
+            ConfigError: A value outside its range. The peer takes any window size and limit.
+        """
+        if self.as_peer:
+            return
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise ConfigError(f"threshold is {self.threshold}; expected 0 to 1, or none")
+        if self.window_size < 1:
+            raise ConfigError(f"window_size is {self.window_size}; expected 1 or more interactions")
+        if self.truths_extraction_limit is not None and self.truths_extraction_limit < 1:
+            raise ConfigError(
+                f"truths_extraction_limit is {self.truths_extraction_limit}; "
+                "expected 1 or more truths per document, or none for all"
+            )
+
+    @property
+    def spec(self) -> MetricSpec:
+        """What the rest of the program knows about the metric."""
+        return SPEC
+
+    @property
+    def rule(self) -> ScoringRule:
+        """How labels become scores."""
+        return ScoringRule(
+            passing=("yes",) if self.penalize_ambiguous_claims else ("yes", "idk"),
+            when_empty=1.0,
+            threshold=self.threshold,
+            strict=self.strict_mode,
+            as_peer=self.as_peer,
+        )
+
+    @property
+    def prompt_digest(self) -> str:
+        """Changes when any prompt text changes."""
+        return self.prompts.digest
+
+    def windows(self, conversation: Conversation) -> tuple[Window, ...]:
+        """Cut the conversation into sliding windows of interactions."""
+        parts = interactions(conversation.turns, answers_alone=self.answers_alone)
+        return sliding(parts, self.window_size)
+
+    def why_skipped(self, conversation: Conversation) -> str | None:
+        """Say why there is nothing to judge; never under the peer's rules, which score it 1."""
+        if self.as_peer:
+            return None
+        turns = conversation.turns
+        if not interactions(turns, answers_alone=self.answers_alone):
+            if not any(turn.role == "user" for turn in turns):
+                return "no user turn"
+            return "no answered user turn"
+        if all(turn.retrieval_context is None for turn in turns if turn.role == "assistant"):
+            return "no retrieval context"
+        return None
+
+    async def gather(
+        self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
+    ) -> tuple[WindowFindings, ...]:
+        """Ask everything about a conversation, by the chosen strategy; one entry per window."""
+        if not ask.takes_images and any(
+            turn.images or any(document.images for document in turn.retrieval_context or ())
+            for turn in conversation.turns
+        ):
+            raise ImagesNotSupported(
+                "the conversation holds images and this judge takes none; choose another judge"
+            )
+        if self.as_peer and any(
+            document.source is not None
+            for window in self.windows(conversation)
+            for turn in window.turns
+            if conversation.turns[turn].role == "assistant"
+            for document in conversation.turns[turn].retrieval_context or ()
+        ):
+            raise PeerFails(
+                f"{SPEC.peer} fails with a TypeError on documents that carry a source; "
+                "run without --as-peer"
+            )
+        # With a size below 1 no window holds an interaction: only the peer's questions are left.
+        if self.strategy == "evidence" and self.window_size > 0:
+            return await by_evidence(self, conversation, ask, claims)
+        return await by_window(self, conversation, ask, claims)
+
+    def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
+        """Score one window."""
+        found = findings[window.position]
+        if found.failure is not None:
+            return Assessment(window, no_score(ScoreState.FAILED, found.failure))
+        return Assessment(
+            window=window,
+            score=window_score([each.label for each in found.verdicts], self.rule, found.surplus),
+            verdicts=found.verdicts,
+            truths=found.truths,
+            surplus=found.surplus,
+            reason=found.reason or composed_reason(self.rule, found.verdicts),
+            without_context=found.without_context,
+        )
+
+    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+        """Average the windows; a reason that cannot be had never costs the score."""
+        score = mean_score([each.score for each in assessments], self.rule)
+        success = passes(score, self.rule)
+        if not self.include_reason or not assessments or score.value is None:
+            return Conclusion(score, success)
+        reasons = tuple(each.reason for each in assessments if each.reason)
+        reason: str | None
+        try:
+            reason = await ask(self.final_reason(score.value, success, reasons))
+        except STOPS_THE_RUN:
+            raise
+        except JudgeError:
+            if self.as_peer:
+                raise
+            reason = "; ".join(dict.fromkeys(reasons)) or None
+        return Conclusion(score, success, reason or None)
+
+    def final_reason(
+        self, score: float, success: bool | None, reasons: tuple[str, ...]
+    ) -> Question[str]:
+        """Ask why the conversation got its score."""
+        verdict = {None: "no threshold was set", True: "passed", False: "failed"}[success]
+        return Question(
+            step="final-reason",
+            task=ConcludeReasons(score, success, reasons),
+            system=self.prompts.render("system"),
+            prompt=self.prompts.render(
+                "final-reason", score=f"{score:.2f}", success=verdict, reasons=_lines(reasons)
+            ),
+            reply=one_text("reason", as_peer=self.as_peer),
+            max_tokens=400,
+        )
+
+    def window_reason(self, score: float, verdicts: Sequence[Verdict]) -> Question[str]:
+        """Ask why a window got its score, as the peer does: only contradictions are shown."""
+        findings = tuple(each.reason or "" for each in verdicts if each.label == "no")
+        return Question(
+            step="reason",
+            task=ExplainScore(score, findings),
+            system=self.prompts.render("system"),
+            prompt=self.prompts.render("reason", score=f"{score:.2f}", findings=_lines(findings)),
+            reply=one_text("reason", as_peer=self.as_peer),
+            max_tokens=400,
+        )
+
+
+def _lines(texts: Sequence[str]) -> str:
+    return "\n".join(f"- {' '.join(text.split())}" for text in texts) or "(none)"

@@ -1,0 +1,67 @@
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faithtui.cli.main import main
+from faithtui.engine import runner
+from faithtui.store.store import Store
+from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run a command in this process, with a home of its own and no keys."""
+    monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "FAITHTUI_JUDGE", "FAITHTUI_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FAITHTUI_REVIEWER", "ann")
+
+    def run(*words: str | Path) -> Result:
+        monkeypatch.setattr(sys, "argv", ["faithtui", *map(str, words)])
+        capsys.readouterr()
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        out, err = capsys.readouterr()
+        return Result(code, out, err)
+
+    return run
+
+
+@pytest.fixture
+async def judged(tmp_path: Path) -> Path:
+    """Make a store with two conversations and a finished run."""
+    path = tmp_path / "judged.db"
+    with store_with(path, [conversation("a", 2), conversation("b", 1)]) as store:
+        run = planned(store)
+        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    return path
+
+
+@pytest.fixture
+def store(judged: Path) -> Iterator[Store]:
+    with Store.open(judged, create=False) as found:
+        yield found

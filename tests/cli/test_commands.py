@@ -1,0 +1,269 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.review import Action
+from faithtui.store.store import Store
+from tests.cli.conftest import Cli
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+GOOD = FIXTURES / "conversations" / "good.jsonl"
+BAD = FIXTURES / "conversations" / "bad.jsonl"
+
+
+def test_help_lists_every_command(cli: Cli) -> None:
+    result = cli("--help")
+    assert result.code == 0
+    for name in ("demo", "import", "run", "runs", "show", "report", "doctor"):
+        assert f"\n  {name} " in result.out
+
+
+def test_version_is_the_installed_one(cli: Cli) -> None:
+    from importlib.metadata import version
+
+    assert cli("--version").out.strip() == version("faithtui")
+
+
+def test_import_counts_on_stdout_and_leaves_with_0(cli: Cli, tmp_path: Path) -> None:
+    result = cli("--store", tmp_path / "s.db", "import", GOOD)
+    assert (result.code, result.err) == (0, "")
+    assert "good.jsonl as `good`: 9 new" in result.out
+
+
+def test_importing_twice_changes_nothing(cli: Cli, tmp_path: Path) -> None:
+    cli("import", GOOD, "--store", tmp_path / "s.db")
+    result = cli("import", GOOD, "--store", tmp_path / "s.db", "--json")
+    (file,) = result.json["files"]
+    assert (file["new"], file["unchanged"], file["new_ratings"]) == (0, 9, 0)
+
+
+def test_each_bad_line_is_told_with_line_and_field_and_the_good_ones_are_imported(
+    cli: Cli, tmp_path: Path
+) -> None:
+    result = cli("import", BAD, "--store", tmp_path / "s.db", "--json")
+    assert result.code == 3
+    assert result.json["refused"] == len(result.json["refusals"]) == 46
+    for refusal in result.json["refusals"]:
+        assert f"line {refusal['line']}: " in result.err
+    assert result.json["files"][0]["new"] == 2
+
+
+def test_strict_imports_nothing_when_a_line_is_refused(cli: Cli, tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    result = cli("import", GOOD, BAD, "--strict", "--store", store)
+    assert result.code == 3
+    assert "nothing was imported" in result.out
+    with Store.open(store, create=False) as opened:
+        assert opened.conversations.count() == 0
+
+
+def test_a_missing_file_is_refused_with_its_name(cli: Cli, tmp_path: Path) -> None:
+    result = cli("import", tmp_path / "nothing.jsonl", "--store", tmp_path / "s.db")
+    assert result.code == 3
+    assert "nothing.jsonl" in result.err
+
+
+def test_an_unknown_format_is_a_setting_error(cli: Cli, tmp_path: Path) -> None:
+    result = cli("import", GOOD, "--format", "xml", "--store", tmp_path / "s.db")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: there is no format `xml`")
+
+
+def test_run_prints_the_result_on_stdout_and_progress_on_stderr(cli: Cli, tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    cli("import", GOOD, "--store", store)
+    result = cli("run", "--store", store, "--option", "penalize_ambiguous_claims=true")
+    assert result.code == 0
+    assert result.out.startswith("run 1: turn-faithfulness by offline")
+    assert result.out.count("\n") == 1
+    assert "conversations" in result.err
+    assert "\x1b" not in result.err, "nobody watches"
+
+
+def test_run_with_json_prints_one_event_a_line(cli: Cli, tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    cli("import", GOOD, "--store", store)
+    result = cli("--json", "--store", store, "run")
+    events = [json.loads(line) for line in result.out.splitlines()]
+    assert events[0]["event"] == "RunStarted"
+    assert events[-1]["event"] == "RunEnded"
+    assert events[-1]["state"] == "done"
+    assert events[-1]["progress"]["conversations"] == 9
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--metric", "nonsense"], "there is no metric `nonsense`"),
+        (["--judge", "openai:gpt"], "set OPENAI_API_KEY"),
+        (["--option", "window_size"], "expected name=value"),
+        (["--claims", "guessed"], "expected extracted or imported"),
+        (["--source", "nowhere"], "there is no source `nowhere`"),
+        (["--resume", "seven"], "`seven` is no run"),
+        (["--resume", "last"], "there is no run yet"),
+        (["--concurrency", "0"], "concurrency is 0"),
+    ],
+)
+def test_a_wrong_order_is_one_sentence_and_exit_2(
+    cli: Cli, tmp_path: Path, words: list[str], message: str
+) -> None:
+    store = tmp_path / "s.db"
+    cli("import", GOOD, "--store", store)
+    result = cli("run", "--store", store, *words)
+    assert result.code == 2
+    assert message in result.err
+    assert "Traceback" not in result.err
+
+
+def test_several_judges_and_metrics_are_several_runs(cli: Cli, tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    cli("import", GOOD, "--store", store)
+    words = ("--judge", "offline", "--metric", "turn_faithfulness", "--metric", "turn-faithfulness")
+    result = cli("run", "--store", store, *words)
+    assert result.code == 0
+    assert len(cli("runs", "--json", "--store", store).json) == 2
+
+
+def test_a_store_that_is_not_there_is_a_store_error(cli: Cli, tmp_path: Path) -> None:
+    result = cli("runs", "--store", tmp_path / "none.db")
+    assert result.code == 4
+    assert "none.db" in result.err
+
+
+def test_runs_lists_scores_as_numbers_in_json_and_as_text_for_people(
+    cli: Cli, judged: Path
+) -> None:
+    (row,) = cli("runs", "--store", judged, "--json").json
+    assert (row["run"], row["state"], row["score"], row["claims"]) == (1, "done", 1.0, 3)
+    lines = cli("runs", "--store", judged).out.splitlines()
+    assert len(lines) == 2
+    assert "turn-faithfulness" in lines[1]
+
+
+def test_show_lists_conversations_and_finds_one_by_id_or_number(cli: Cli, judged: Path) -> None:
+    listed = cli("show", "last", "--store", judged, "--json").json
+    assert [row["conversation"] for row in listed] == ["a", "b"]
+    by_key = cli("show", "1", "b", "--store", judged, "--json").json
+    by_number = cli("show", "1", "2", "--store", judged, "--json").json
+    assert by_key == by_number
+    assert by_key["claims"][0]["judge"] == "yes"
+    text = cli("show", "1", "parcels/b", "--store", judged).out
+    assert "Parcel b-0 weighs 1 kilograms." in text
+    assert "supports T1 (P1)" in text
+
+
+def test_show_says_what_is_wrong_with_a_name(cli: Cli, judged: Path) -> None:
+    result = cli("show", "last", "c", "--store", judged)
+    assert result.code == 2
+    assert "no conversation `c`" in result.err
+    assert cli("show", "7", "--store", judged).code == 4
+
+
+def test_report_goes_to_stdout_in_one_format_and_to_files_in_several(
+    cli: Cli, judged: Path, tmp_path: Path, store: Store
+) -> None:
+    claim = store.runs.review_view(store.runs.item_ids(1)[0], "ann").claims[0]  # type: ignore[arg-type]  # a number
+    store.reviews.record(
+        claim.id, "ann", Action.OVERRIDDEN, "no", run=None, judge_verdict="yes", saw_judge=True
+    )
+    text = cli("report", "last", "--store", judged)
+    assert text.code == 0
+    assert text.out.startswith("#")
+    document = cli("report", "last", "--store", judged, "--json").json
+    assert document["coverage"]["reviewed"] == 1
+    rows = list(csv.DictReader(io.StringIO(cli("report", "1", "-f", "csv", "--store", judged).out)))
+    assert [(row["judge"], row["human"]) for row in rows] == [
+        ("yes", "no"),
+        ("yes", ""),
+        ("yes", ""),
+    ]
+    folder = tmp_path / "out" / "deep"
+    written = cli("report", "1", "-f", "json,csv,md", "-o", folder, "--store", judged)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "claims.csv",
+        "report.json",
+        "report.md",
+    ]
+    assert written.out.splitlines() == [
+        str(folder / name) for name in ("report.json", "claims.csv", "report.md")
+    ]
+
+
+def test_a_report_that_cannot_be_written_is_an_export_error(
+    cli: Cli, judged: Path, tmp_path: Path
+) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("x", encoding="utf-8")
+    result = cli("report", "1", "-o", in_the_way, "--store", judged)
+    assert result.code == 7
+    assert cli("report", "1", "-f", "pdf", "--store", judged).code == 2
+    assert cli("report", "1", "-f", "md,csv", "--store", judged).code == 2
+
+
+def test_doctor_tells_about_store_keys_and_judge_without_showing_a_key(
+    cli: Cli, judged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    result = cli("doctor", "--store", judged)
+    assert result.code == 0
+    assert "sound" in result.out
+    assert "OPENAI_API_KEY: set (not shown)" in result.out
+    assert "sk-very" not in result.out + result.err
+    assert "judge offline: answers" in result.out
+
+
+def test_doctor_exits_with_the_kind_of_what_is_wrong(cli: Cli, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.db"
+    broken.write_text("this is no database at all, but long enough to look", encoding="utf-8")
+    assert cli("doctor", "--store", broken).code == 4
+    assert cli("doctor", "--judge", "openai:gpt").code == 2
+    unreachable = ("--judge", "openai:gpt", "--base-url", "http://127.0.0.1:9/v1")
+    result = cli("doctor", *unreachable, "--json")
+    assert result.code == 5
+    assert [each["ok"] for each in result.json if each["name"].startswith("judge")] == [False]
+
+
+def test_the_app_says_that_it_needs_a_terminal(cli: Cli) -> None:
+    result = cli()
+    assert result.code == 2
+    assert "needs a terminal" in result.err
+
+
+def test_texts_of_files_never_reach_the_terminal_as_commands(cli: Cli, tmp_path: Path) -> None:
+    hostile = json.loads((FIXTURES / "hostile" / "strings.json").read_text(encoding="utf-8"))
+    path = tmp_path / "hostile.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number, string in enumerate(hostile["strings"]):
+            text = string["text"]
+            if text is None:
+                text = string["repeat"] * min(string["times"], 2000)
+            line = {
+                "id": f"{number} {text[:200]}",
+                "turns": [
+                    {"role": "user", "content": text},
+                    {
+                        "role": "assistant",
+                        "content": f"{text} Parcels weigh two kilograms.",
+                        "retrieval_context": [text],
+                    },
+                ],
+            }
+            file.write(json.dumps(line) + "\n")
+    store = tmp_path / "s.db"
+    assert cli("import", path, "--store", store, "--source", "\x1b]0;title\x07").code == 0
+    printed = cli("run", "--store", store)
+    outputs = [printed.out, printed.err, cli("runs", "--store", store).out]
+    outputs.append(cli("show", "last", "--store", store).out)
+    outputs += [
+        cli("show", "last", str(number), "--store", store).out
+        for number in range(1, len(hostile["strings"]) + 1)
+    ]
+    outputs.append(cli("show", "last", "\x1b[2J", "--store", store).err)
+    for output in outputs:
+        assert not set(output) & {
+            chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))
+        }
+        output.encode("utf-8")

@@ -1,0 +1,65 @@
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faithtui.engine.background import BackgroundRun
+from faithtui.engine.events import RunEnded
+from faithtui.engine.requests import RunRequest
+from faithtui.errors import ConfigError, StoreError
+from faithtui.store.records import RunState
+from faithtui.store.store import Store
+from tests.engine.building import conversation, store_with
+from tests.engine.willing_server import willing_server
+
+PATIENCE_S = 30.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with store_with(tmp_path / "s.db", [conversation(f"c{n}", 2) for n in range(5)]) as found:
+        yield found
+
+
+def test_a_run_goes_on_in_its_own_thread_and_a_snapshot_tells_how_far_it_is(store: Store) -> None:
+    run = BackgroundRun.start(store, RunRequest())
+    assert run.join(PATIENCE_S)
+    snapshot = run.snapshot()
+    assert run.finished
+    assert snapshot.state is RunState.DONE
+    assert (snapshot.progress.done, snapshot.progress.windows) == (5, 10)
+    assert snapshot.eta_s == 0
+    assert isinstance(snapshot.recent[-1][1], RunEnded)
+
+
+def test_a_wrong_order_is_refused_at_once(store: Store) -> None:
+    with pytest.raises(ConfigError, match="no metric"):
+        BackgroundRun.start(store, RunRequest(metric="nonsense"))
+    with pytest.raises(StoreError):
+        BackgroundRun.resume(store, store.runs.last_id() or 99)  # type: ignore[arg-type]  # no run
+
+
+def test_cancelling_keeps_what_is_stored_and_the_run_can_be_taken_up_again(store: Store) -> None:
+    with willing_server(latency_s=0.05) as server:
+        order = RunRequest(judge="openai:willing", base_url=server.url, concurrency=1)
+        run = BackgroundRun.start(store, order)
+        while server.answered < 3:
+            threading.Event().wait(0.01)
+        run.cancel()
+        assert run.join(PATIENCE_S)
+        assert run.snapshot().state is RunState.CANCELLED
+        assert store.runs.row(run.run_id).state is RunState.CANCELLED
+        server.latency_s = 0
+        again = BackgroundRun.resume(store, run.run_id)
+        assert again.join(PATIENCE_S)
+        assert again.snapshot().state is RunState.DONE
+        assert again.snapshot().progress.done == 5
+        repeated = sum(count - 1 for count in server.asked.values())
+        assert repeated <= 1, "at most the question in the air is asked again"
+
+
+def test_an_unreachable_judge_fails_conversations_and_not_the_app(store: Store) -> None:
+    order = RunRequest(judge="replay:/nonexistent/replies.jsonl")
+    with pytest.raises(Exception, match=r"replies\.jsonl"):
+        BackgroundRun.start(store, order)

@@ -1,0 +1,262 @@
+"""Files into a real store: counts, refusals, strict mode, progress."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.conversation import Conversation
+from faithtui.engine import importing
+from faithtui.engine.importing import FileImport, ImportProgress, ImportResult, import_files
+from faithtui.interchange.readers import read_conversations
+from faithtui.store.store import Store
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+GOOD = FIXTURES / "conversations" / "good.jsonl"
+BAD = FIXTURES / "conversations" / "bad.jsonl"
+BAD_LINES = 46
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "store.db") as opened:
+        yield opened
+
+
+def ignore(progress: ImportProgress) -> None:
+    """Report to nobody."""
+
+
+def run(store: Store, *paths: Path, strict: bool = False, batch_size: int = 200) -> ImportResult:
+    return import_files(store, paths, strict=strict, report=ignore, batch_size=batch_size)
+
+
+def line(key: str | None, answer: str = "An answer.", label: str | None = None) -> str:
+    """One line of a file: a question, an answer and perhaps a label."""
+    found: dict[str, object] = {
+        "turns": [{"role": "user", "content": "q"}, {"role": "assistant", "content": answer}]
+    }
+    if key is not None:
+        found["id"] = key
+    if label is not None:
+        found["human_labels"] = [{"turn": 1, "annotator": "a", "label": label, "scale": "s"}]
+    return json.dumps(found) + "\n"
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def stored(store: Store) -> dict[tuple[str, str], Conversation]:
+    read = map(store.conversations.get, store.conversations.ids())
+    return {(conversation.source, conversation.key): conversation for conversation in read}
+
+
+def test_good_lines_are_stored_as_they_were_read(store: Store) -> None:
+    result = run(store, GOOD)
+    assert result == ImportResult(
+        files=(FileImport(GOOD, "good", read=9, new=9, new_ratings=7, without_interaction=1),),
+        refusals=(),
+        refused=0,
+        same_content=(),
+    )
+    assert list(stored(store).values()) == list(read_conversations(GOOD))
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 200])
+def test_batches_change_no_count(store: Store, batch_size: int) -> None:
+    result = run(store, GOOD, BAD, batch_size=batch_size)
+    assert [(one.read, one.new, one.refused) for one in result.files] == [
+        (9, 9, 0),
+        (BAD_LINES + 2, 2, BAD_LINES),
+    ]
+    assert [error.line for error in result.refusals] == sorted(
+        error.line or 0 for error in result.refusals
+    )
+
+
+def test_bad_lines_are_told_and_the_good_ones_imported(store: Store) -> None:
+    result = run(store, BAD)
+    assert result.refused == len(result.refusals) == BAD_LINES
+    assert stored(store).keys() == {("bad", "fine-first"), ("bad", "fine-last")}
+
+
+def test_importing_again_changes_nothing(store: Store) -> None:
+    run(store, GOOD)
+    before = stored(store)
+    [again] = run(store, GOOD).files
+    assert (again.read, again.new, again.unchanged, again.new_ratings) == (9, 0, 9, 0)
+    assert again.without_interaction == 1
+    assert stored(store) == before
+
+
+def test_new_labels_of_a_known_conversation_are_added(store: Store, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", line("one"))
+    run(store, path)
+    [again] = run(store, write(path, line("one", label="yes"))).files
+    assert (again.unchanged, again.new_ratings) == (1, 1)
+
+
+def test_the_source_may_be_named(store: Store) -> None:
+    import_files(store, [GOOD], source="mine", report=ignore)
+    assert {source for source, _ in stored(store)} == {"mine"}
+
+
+def test_a_key_stored_with_other_turns_is_refused_with_its_line(
+    store: Store, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "a.jsonl", line("one"), line("two"))
+    run(store, path)
+    write(path, line("zero"), "x\n", line("one", "Another answer."), "y\n", line("two"))
+    result = run(store, path)
+    [one] = result.files
+    assert (one.read, one.new, one.unchanged, one.refused) == (5, 1, 1, 3)
+    assert [(error.line, error.field) for error in result.refusals] == [
+        (2, None),
+        (3, "id"),
+        (4, None),
+    ]
+    assert "'one' is stored in 'a' with other turns" in result.refusals[1].reason
+    assert stored(store)["a", "one"].turns[1].content == "An answer."
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_of_a_key_given_twice_the_second_line_is_refused(
+    store: Store, tmp_path: Path, strict: bool
+) -> None:
+    path = write(tmp_path / "a.jsonl", line("one"), line("one", "Another."), line("one"))
+    result = run(store, path, strict=strict)
+    assert [error.line for error in result.refusals] == [2]
+    [one] = result.files
+    assert (one.read, one.new, one.unchanged) == ((3, 0, 0) if strict else (3, 1, 1))
+
+
+def test_equal_turns_under_two_keys_are_both_kept_and_told(store: Store, tmp_path: Path) -> None:
+    result = run(store, write(tmp_path / "a.jsonl", line("one"), line("two")))
+    assert result.same_content == (("two", "one"),)
+    assert len(stored(store)) == 2
+
+
+def test_a_line_without_an_id_given_twice_is_one_conversation(store: Store, tmp_path: Path) -> None:
+    [one] = run(store, write(tmp_path / "a.jsonl", line(None), line(None))).files
+    assert (one.new, one.unchanged, one.refused) == (1, 1, 0)
+
+
+def test_a_file_that_cannot_be_read_does_not_stop_the_others(store: Store, tmp_path: Path) -> None:
+    missing = tmp_path / "none.jsonl"
+    too_long = tmp_path / ("n" * 5000)
+    table = write(tmp_path / "table.csv", "question,answer\n")
+    result = run(store, missing, too_long, table, GOOD)
+    assert [(one.read, one.new, one.refused) for one in result.files] == [
+        (0, 0, 1),
+        (0, 0, 1),
+        (0, 0, 1),
+        (9, 9, 0),
+    ]
+    assert [(error.path, error.line) for error in result.refusals] == [
+        (missing, None),
+        (too_long, None),
+        (table, None),
+    ]
+
+
+def test_a_directory_means_the_files_in_it_by_name(store: Store, tmp_path: Path) -> None:
+    inside = tmp_path / "data"
+    inside.mkdir()
+    two = write(inside / "two.jsonl", line("2"))
+    one = write(inside / "one.jsonl", line("1"))
+    write(inside / "notes.txt", "no data\n")
+    result = run(store, inside)
+    assert [read.path for read in result.files] == [one, two]
+    assert result.refused == 0
+
+
+def test_a_directory_without_a_file_is_refused(store: Store, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    result = run(store, empty, GOOD)
+    assert [error.path for error in result.refusals] == [empty]
+    assert result.files[0].new == 9
+
+
+def test_strict_writes_nothing_when_anything_is_refused(store: Store) -> None:
+    before = store.data_version()
+    result = run(store, GOOD, BAD, strict=True)
+    assert store.data_version() == before
+    assert stored(store) == {}
+    assert [(one.read, one.new, one.refused) for one in result.files] == [
+        (9, 0, 0),
+        (BAD_LINES + 2, 0, BAD_LINES),
+    ]
+    assert result.refused == BAD_LINES
+
+
+def test_strict_sees_conflicts_with_the_store(store: Store, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", line("one"))
+    run(store, path)
+    write(path, line("new"), line("one", "Another answer."))
+    result = run(store, path, strict=True)
+    assert [(error.line, error.field) for error in result.refusals] == [(2, "id")]
+    assert stored(store).keys() == {("a", "one")}
+
+
+def test_strict_does_not_take_another_data_set_for_a_conflict(store: Store, tmp_path: Path) -> None:
+    run(store, write(tmp_path / "a.jsonl", line("one")))
+    result = run(store, write(tmp_path / "b.jsonl", line("one", "Another.")), strict=True)
+    assert (result.refused, result.files[0].new) == (0, 1)
+
+
+def test_strict_imports_when_everything_is_fine(store: Store) -> None:
+    [one] = run(store, GOOD, strict=True).files
+    assert (one.new, one.new_ratings) == (9, 7)
+    [again] = run(store, GOOD, strict=True).files
+    assert (again.new, again.unchanged, again.refused) == (0, 9, 0)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_progress_grows_to_the_size_of_all_files(
+    store: Store, tmp_path: Path, strict: bool
+) -> None:
+    seen: list[ImportProgress] = []
+    other = write(tmp_path / "other.jsonl", line("one"))
+    total = GOOD.stat().st_size + other.stat().st_size
+    import_files(store, [GOOD, other], strict=strict, report=seen.append, batch_size=4)
+    passes = [
+        [progress for progress in seen if progress.checking is flag] for flag in (True, False)
+    ]
+    assert [bool(steps) for steps in passes] == [strict, True]
+    for steps in filter(None, passes):
+        assert [step.bytes_done for step in steps] == sorted(step.bytes_done for step in steps)
+        assert {step.bytes_total for step in steps} == {total}
+        assert steps[-1] == ImportProgress(other, 1, total, total, steps[0].checking)
+        assert [step.lines for step in steps if step.path == GOOD] == [4, 8, 9, 9]
+
+
+def test_a_file_that_cannot_be_read_ends_its_progress_too(store: Store, tmp_path: Path) -> None:
+    seen: list[ImportProgress] = []
+    missing = tmp_path / "none.jsonl"
+    import_files(store, [missing], strict=True, report=seen.append)
+    assert seen == [ImportProgress(missing, 0, 0, 0, True)]
+
+
+def test_refusals_are_kept_up_to_a_limit_and_all_counted(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "REFUSALS_KEPT", 5)
+    result = run(store, BAD, batch_size=3)
+    assert [error.line for error in result.refusals] == [2, 3, 4, 5, 6]
+    assert result.refused == BAD_LINES
+
+
+def test_texts_no_database_takes_are_the_same_at_the_next_import(
+    store: Store, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "a.jsonl", line("k\x00\ud800", "A\x00B\udfffC"))
+    for strict in (False, True):
+        result = run(store, path, strict=strict)
+        assert result.refused == 0
+    assert [found.turns[1].content for found in stored(store).values()] == ["A�B�C"]
+    write(path, line("k\x00\ud800", "Another."))
+    assert [error.line for error in run(store, path).refusals] == [1]

@@ -1,0 +1,246 @@
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.scores import ScoreState
+from faithtui.engine import runner
+from faithtui.engine.events import (
+    ItemFinished,
+    RunEnded,
+    RunEvent,
+    RunStarted,
+    WindowAssessed,
+    WindowFailed,
+)
+from faithtui.errors import ConfigError, JudgeAuthFailed, JudgeRequestRejected
+from faithtui.judges.base import JudgeRequest
+from faithtui.store.records import ItemState, RunState
+from faithtui.store.store import Store
+from tests.engine.building import (
+    CountingJudge,
+    conversation,
+    failing,
+    opened,
+    planned,
+    store_with,
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with store_with(tmp_path / "s.db", [conversation("a", 3), conversation("b", 1)]) as found:
+        yield found
+
+
+async def test_a_run_judges_everything_and_says_so_in_totals(store: Store) -> None:
+    run = planned(store)
+    events: list[RunEvent] = []
+
+    state = await runner.execute(store, run, events.append, judge=opened(CountingJudge()))
+
+    assert state is RunState.DONE
+    assert isinstance(events[0], RunStarted)
+    assert isinstance(events[-1], RunEnded)
+    assert [type(event) for event in events].count(WindowAssessed) == 4
+    assert [type(event) for event in events].count(ItemFinished) == 2
+    last = events[-1].progress
+    assert (last.conversations, last.done, last.failed, last.windows) == (2, 2, 0, 4)
+    assert last.tokens_in == 7 * last.calls
+    row = store.runs.row(run)
+    assert (row.state, row.done, row.windows, row.score) == (RunState.DONE, 2, 4, 1.0)
+
+
+async def test_an_event_comes_after_its_rows(store: Store) -> None:
+    run = planned(store)
+    seen: list[bool] = []
+
+    def look(event: RunEvent) -> None:
+        if isinstance(event, WindowAssessed):
+            view = store.runs.review_view(event.item, "ann")
+            seen.append(event.window in [window.position for window in view.windows])
+
+    await runner.execute(store, run, look, judge=opened(CountingJudge()))
+
+    assert seen == [True] * 4
+
+
+async def test_an_evidence_run_asks_three_questions_an_interaction_and_one_more(
+    store: Store,
+) -> None:
+    judge = CountingJudge()
+    await runner.execute(store, planned(store), lambda event: None, judge=opened(judge))
+    assert len(judge.asked) == (3 * 3 + 1) + (3 * 1 + 1) - 1, "the two final reasons are equal"
+
+
+async def test_a_second_run_asks_nothing_again(store: Store) -> None:
+    await runner.execute(store, planned(store), lambda event: None, judge=opened(CountingJudge()))
+    judge = CountingJudge()
+    run = planned(store)
+    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    assert judge.asked == []
+    assert store.runs.row(run).score == 1.0
+
+
+async def test_a_failing_interaction_fails_only_the_windows_that_hold_it(store: Store) -> None:
+    run = planned(store, options={"window_size": "1"})
+
+    def about_the_second(request: JudgeRequest) -> bool:
+        return request.step == "claims" and "a-1 weighs" in request.prompt.split("Answers:")[1]
+
+    judge = failing(JudgeRequestRejected("no"), about_the_second)
+    events: list[RunEvent] = []
+    await runner.execute(store, run, events.append, judge=opened(judge))
+
+    item = store.runs.item_ids(run)[0]
+    view = store.runs.review_view(item, "ann")
+    assert [window.score.state for window in view.windows] == [
+        ScoreState.SCORED,
+        ScoreState.FAILED,
+        ScoreState.SCORED,
+    ]
+    assert [event.window for event in events if isinstance(event, WindowFailed)] == [1]
+    assert view.item.state is ItemState.FAILED
+    assert view.item.scores is not None
+    assert view.item.scores.windowed.value is None, "a part is never shown as the whole"
+    assert store.runs.row(run).failed == 1
+
+
+async def test_failed_conversations_are_tried_again_on_resume(store: Store) -> None:
+    run = planned(store)
+    judge = failing(JudgeRequestRejected("no"), lambda request: "a-2" in request.prompt)
+    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    assert store.runs.row(run).failed == 1
+
+    again = CountingJudge()
+    await runner.execute(store, run, lambda event: None, judge=opened(again), retry_failed=True)
+
+    row = store.runs.row(run)
+    assert (row.failed, row.done, row.score, row.failed_windows) == (0, 2, 1.0, 0)
+    assert all("a-2" in request.prompt or request.step == "final-reason" for request in again.asked)
+
+
+async def test_a_wrong_key_stops_the_run_and_leaves_the_rest_to_do(store: Store) -> None:
+    run = planned(store)
+    judge = failing(JudgeAuthFailed("the key is wrong"), lambda request: True)
+    events: list[RunEvent] = []
+
+    state = await runner.execute(store, run, events.append, judge=opened(judge))
+
+    assert state is RunState.STOPPED
+    row = store.runs.row(run)
+    assert (row.state, row.reason, row.pending) == (RunState.STOPPED, "the key is wrong", 2)
+    assert judge.closed
+
+
+async def test_a_cancelled_run_is_marked_and_can_go_on(store: Store) -> None:
+    run = planned(store, concurrency=1)
+    stopper: list[asyncio.Task[RunState]] = []
+
+    def stop(event: RunEvent) -> None:
+        if isinstance(event, ItemFinished):
+            stopper[0].cancel()
+
+    task = asyncio.create_task(runner.execute(store, run, stop, judge=opened(CountingJudge())))
+    stopper.append(task)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    row = store.runs.row(run)
+    assert (row.state, row.done, row.pending) == (RunState.CANCELLED, 1, 1)
+
+    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    row = store.runs.row(run)
+    assert (row.state, row.done) == (RunState.DONE, 2)
+
+
+async def test_no_more_questions_are_in_the_air_than_allowed(store: Store) -> None:
+    judge = CountingJudge()
+    run = planned(store, concurrency=2)
+    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    assert judge.most_in_flight == 2
+
+
+async def test_a_bug_stops_the_run_with_its_traceback_and_leaves_windows_pending(
+    store: Store,
+) -> None:
+    def broken(request: JudgeRequest) -> None:
+        raise KeyError("a bug")
+
+    run = planned(store)
+    with pytest.raises(KeyError, match="a bug"):
+        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge(broken)))
+    row = store.runs.row(run)
+    assert (row.state, row.pending) == (RunState.STOPPED, 2)
+    assert row.reason == "KeyError: 'a bug'"
+
+
+async def test_conversations_without_an_interaction_are_skipped_with_a_reason(
+    tmp_path: Path,
+) -> None:
+    whole = conversation("a", 1)
+    alone = type(whole)("parcels", "alone", whole.turns[1:], "parcels/alone")
+    with store_with(tmp_path / "s.db", [alone]) as store:
+        run = planned(store)
+        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+        (row,) = store.runs.item_rows(store.runs.item_ids(run))
+        assert (row.state, row.reason) == (ItemState.SKIPPED, "no user turn")
+
+        run = planned(store, options={"answers_alone": "true"})
+        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+        (row,) = store.runs.item_rows(store.runs.item_ids(run))
+        assert (row.state, row.claims) == (ItemState.DONE, 1)
+
+
+async def test_imported_claims_are_judged_instead_of_extracted_ones(tmp_path: Path) -> None:
+    from faithtui.domain.conversation import Rating
+
+    plain = conversation("plain", 1)
+    rated = conversation("rated", 1)
+    rating = Rating(1, "ann", "expertqa-support", "Complete", claim="Something else weighs less.")
+    rated = type(rated)(rated.source, "rated", rated.turns, rated.group, {}, (rating,))
+    with store_with(tmp_path / "s.db", [plain, rated]) as store:
+        judge = CountingJudge()
+        run = planned(store, imported_claims=True)
+        await runner.execute(store, run, lambda event: None, judge=opened(judge))
+        first, second = store.runs.item_rows(store.runs.item_ids(run))
+        assert (first.state, first.reason) == (ItemState.SKIPPED, "no imported claims")
+        view = store.runs.review_view(second.id, "ann")
+        assert [claim.text for claim in view.claims] == ["Something else weighs less."]
+        assert view.claims[0].human == "yes"
+        assert not [request for request in judge.asked if request.step == "claims"]
+
+
+async def test_a_run_begun_with_other_prompts_does_not_go_on(store: Store, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    own = prompts / "final-reason.txt"
+    own.write_text("$score $success $reasons", encoding="utf-8")
+    run = planned(store, prompts_dir=prompts)
+    own.write_text("Changed: $score $success $reasons", encoding="utf-8")
+    with pytest.raises(ConfigError, match="other prompts"):
+        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+
+
+async def test_the_windows_of_an_interrupted_conversation_are_kept(store: Store) -> None:
+    run = planned(store, concurrency=1)
+    task: list[asyncio.Task[RunState]] = []
+    seen: list[RunEvent] = []
+
+    def stop(event: RunEvent) -> None:
+        seen.append(event)
+        if isinstance(event, WindowAssessed):
+            task[0].cancel()
+
+    task.append(
+        asyncio.create_task(runner.execute(store, run, stop, judge=opened(CountingJudge())))
+    )
+    with pytest.raises(asyncio.CancelledError):
+        await task[0]
+    pending = store.runs.pending(run)
+    assert pending[0].stored_windows
+
+    judge = CountingJudge()
+    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    row = store.runs.row(run)
+    assert (row.done, row.windows, row.score) == (2, 4, 1.0)
