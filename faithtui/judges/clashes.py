@@ -1,0 +1,220 @@
+"""Explicit clashes between a claim and one sentence.
+
+Another number, date or rank, a negation on one side only, or two opposites in the same place. Both
+are aligned word by word; a clash is a difference in one gap of that alignment. Silence beats a
+guess here: `no` is said only where the rest of the two sentences agrees.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import product
+from typing import Final
+
+from faithtui.judges.lexicon import EXCLUSIVE, NEGATIONS, OPPOSITE_PAIRS
+from faithtui.judges.words import Word, stem
+
+_WIDEST_GAP: Final = 4
+"""Words between two aligned words, on either side, that still stand for each other."""
+_MOST_WORDS: Final = 250
+"""Words of a sentence that are aligned; the rest is left out, for alignment costs the product."""
+_BENDS_NEGATION: Final = frozenset({"only", "until", "just", "necessarily", "always", "avoid"})
+"""Beside one of these a negation need not turn the statement: "not until Friday", "not only"."""
+
+
+class ClashKind(StrEnum):
+    """What differs."""
+
+    NUMBER = "number"
+    DATE = "date"
+    """A month, a weekday or a rank written as a word."""
+    NEGATION = "negation"
+    OPPOSITE = "opposite"
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A place where claim and sentence cannot both be right."""
+
+    kind: ClashKind
+    claimed: Word | None
+    """The word of the claim; None when only the sentence is negated."""
+    found: Word | None
+    """The word of the sentence; None when only the claim is negated."""
+
+
+def common_length(claim: Sequence[Word], sentence: Sequence[Word]) -> int:
+    """Length, in words, of the longest common subsequence of stems.
+
+    Source:
+        Bit-parallel algorithm: Hyyrö, "Bit-parallel LCS-length computation revisited", 2004.
+    """
+    places: dict[str, int] = {}
+    for position, word in enumerate(claim):
+        places[word.stem] = places.get(word.stem, 0) | 1 << position
+    everything = (1 << len(claim)) - 1
+    row = everything
+    for word in sentence:
+        matching = row & places.get(word.stem, 0)
+        row = ((row + matching) | (row - matching)) & everything
+    return len(claim) - row.bit_count()
+
+
+def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
+    """The first clash of a claim with a sentence, None when there is none.
+
+    Numbers and dates come before opposites, opposites before negations.
+    """
+    claim, sentence = claim[:_MOST_WORDS], sentence[:_MOST_WORDS]
+    gaps = [
+        (claim[left:right], sentence[upper:lower], is_inner)
+        for left, right, upper, lower, is_inner in _gaps(
+            _alignment(claim, sentence), claim, sentence
+        )
+        if right - left <= _WIDEST_GAP and lower - upper <= _WIDEST_GAP
+    ]
+    is_turned = any(map(is_negation, claim)) != any(map(is_negation, sentence))
+    claim_stems = {word.stem for word in claim}
+    sentence_stems = {word.stem for word in sentence}
+    for claimed, found, _ in gaps:
+        mine = [word for word in claimed if word.stem not in sentence_stems]
+        theirs = [word for word in found if word.stem not in claim_stems]
+        for kind, clashes in (
+            (ClashKind.NUMBER, _numbers_clash),
+            (ClashKind.DATE, _dates_clash),
+            (ClashKind.OPPOSITE, _are_opposite),
+        ):
+            if kind is ClashKind.OPPOSITE and is_turned:
+                continue  # "not easy" agrees with "difficult"
+            for one, other in product(mine, theirs):
+                if clashes(one, other):
+                    return Clash(kind, one, other)
+    return _negation(claim, sentence, gaps) if is_turned else None
+
+
+def is_negation(word: Word) -> bool:
+    """Whether a word turns the statement round."""
+    return word.text in NEGATIONS
+
+
+def is_hedged_match(claimed: Word, found: Word) -> bool:
+    """Whether two different numbers may still be one, told with less precision.
+
+    True when the found value rounds or is cut off to the claimed one at the claimed precision: its
+    decimals, or its trailing zeros down to two significant digits.
+    """
+    if claimed.number is None or found.number is None or claimed.number == found.number:
+        return claimed.number == found.number
+    value, other = claimed.number, found.number
+    if not 0.5 * value < other < 2 * value:
+        return False
+    if claimed.is_year or found.is_year or claimed.unit == "th" or found.unit == "th":
+        return False
+    digits = f"{value:.12g}".replace(".", "")
+    significant = max(len(digits.strip("0")), 2 if claimed.number >= 10 else 1)
+    rounded = float(f"{other:.{significant - 1}e}")
+    is_rounder = len(f"{other:.12g}".replace(".", "").strip("0")) > len(digits.strip("0"))
+    cut = abs(other - value) / value < 10.0 ** (1 - significant) and other > value
+    return is_rounder and (rounded == value or (cut and found.decimals > claimed.decimals))
+
+
+def _alignment(claim: Sequence[Word], sentence: Sequence[Word]) -> list[tuple[int, int]]:
+    """Positions of a longest common subsequence of stems, in order."""
+    shared = {word.stem for word in claim} & {word.stem for word in sentence}
+    rows = [position for position, word in enumerate(claim) if word.stem in shared]
+    columns = [position for position, word in enumerate(sentence) if word.stem in shared]
+    row_stems = [claim[position].stem for position in rows]
+    column_stems = [sentence[position].stem for position in columns]
+    table = [[0] * (len(columns) + 1) for _ in range(len(rows) + 1)]
+    for row in range(len(rows) - 1, -1, -1):
+        below, here, mine = table[row + 1], table[row], row_stems[row]
+        for column in range(len(columns) - 1, -1, -1):
+            if mine == column_stems[column]:
+                here[column] = below[column + 1] + 1
+            else:
+                here[column] = max(below[column], here[column + 1])
+    pairs: list[tuple[int, int]] = []
+    row = column = 0
+    while row < len(rows) and column < len(columns):
+        if row_stems[row] == column_stems[column]:
+            pairs.append((rows[row], columns[column]))
+            row, column = row + 1, column + 1
+        elif table[row + 1][column] >= table[row][column + 1]:
+            row += 1
+        else:
+            column += 1
+    return pairs
+
+
+def _gaps(
+    pairs: Sequence[tuple[int, int]], claim: Sequence[Word], sentence: Sequence[Word]
+) -> Iterator[tuple[int, int, int, int, bool]]:
+    """Ranges of claim and sentence between aligned words, and whether both ends are aligned."""
+    left = upper = 0
+    for number, (right, lower) in enumerate(pairs):
+        if right > left or lower > upper:
+            yield left, right, upper, lower, number > 0
+        left, upper = right + 1, lower + 1
+    if pairs and (left < len(claim) or upper < len(sentence)):
+        yield left, len(claim), upper, len(sentence), False
+
+
+def _numbers_clash(one: Word, other: Word) -> bool:
+    if one.number is None or other.number is None or one.is_year != other.is_year:
+        return False
+    if one.unit and other.unit and one.unit != other.unit:
+        return False
+    return not is_hedged_match(one, other) and not is_hedged_match(other, one)
+
+
+def _dates_clash(one: Word, other: Word) -> bool:
+    return one.stem != other.stem and any(
+        one.stem in names and other.stem in names for names in _exclusive()
+    )
+
+
+def _are_opposite(one: Word, other: Word) -> bool:
+    return other.stem in _opposites().get(one.stem, ())
+
+
+@lru_cache(maxsize=1)
+def _exclusive() -> tuple[frozenset[str], ...]:
+    """The sets of `EXCLUSIVE`, as stems."""
+    return tuple(frozenset(map(stem, names)) for names in EXCLUSIVE)
+
+
+@lru_cache(maxsize=1)
+def _opposites() -> dict[str, frozenset[str]]:
+    """Stem to the stems of its opposites, both ways."""
+    table: dict[str, set[str]] = {}
+    for left, right in OPPOSITE_PAIRS:
+        table.setdefault(stem(left), set()).add(stem(right))
+        table.setdefault(stem(right), set()).add(stem(left))
+    return {word: frozenset(others) for word, others in table.items()}
+
+
+def _negation(
+    claim: Sequence[Word],
+    sentence: Sequence[Word],
+    gaps: Sequence[tuple[Sequence[Word], Sequence[Word], bool]],
+) -> Clash | None:
+    """A negation on one side only, alone with function words between aligned words."""
+    is_claim_negated = any(map(is_negation, claim))
+    if any(word.text in _BENDS_NEGATION for word in (claim if is_claim_negated else sentence)):
+        return None
+    for claimed, found, is_inner in gaps:
+        negated, plain = (claimed, found) if is_claim_negated else (found, claimed)
+        turned = next(filter(is_negation, negated), None)
+        if turned is None or not is_inner:
+            continue
+        if any(word.is_content for word in plain):
+            continue
+        if any(word.is_content and word is not turned for word in negated):
+            continue
+        return Clash(
+            ClashKind.NEGATION,
+            turned if is_claim_negated else None,
+            None if is_claim_negated else turned,
+        )
+    return None

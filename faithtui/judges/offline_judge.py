@@ -1,0 +1,264 @@
+"""The embedded judge: overlap baseline (offline heuristic).
+
+It answers every question from the words alone, with no key, no network and no cost, so that the
+whole application can be tried and tested anywhere. Nothing it says is an understanding, and every
+screen and export names it for what it is.
+
+Same question, same answer, on every machine. It computes on the loop that asks it and lets others
+in between claims.
+"""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.metadata import version
+from typing import Final, assert_never
+
+from faithtui.domain.tasks import (
+    ConcludeReasons,
+    ExplainScore,
+    ExtractClaims,
+    ExtractPooledClaims,
+    ExtractPooledTruths,
+    ExtractTruths,
+    FindEvidence,
+    JudgeClaimList,
+    JudgeClaims,
+    Task,
+)
+from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
+from faithtui.judges.overlap import (
+    INTERCEPT,
+    PLATT_INTERCEPT,
+    PLATT_SLOPE,
+    VERSION,
+    WEIGHTS,
+    Answer,
+    Finding,
+    judge_claim,
+)
+from faithtui.judges.overlap_index import Context
+from faithtui.judges.sentences import SentenceKind, Span, answer_sentences, sentence_spans
+
+DISPLAY_NAME: Final = "overlap baseline (offline heuristic)"
+"""What lists, run headers and exports call it."""
+_KEPT_CONTEXTS: Final = 16
+"""Indexed contexts kept for the next question; neighbouring windows share most of theirs."""
+_BREATH: Final = 50
+"""Sentences indexed, about 5 ms of work, before others get a turn."""
+_NAMED_FINDINGS: Final = 3
+
+Reply = dict[str, object]
+
+
+class OfflineJudge:
+    """Answers by word overlap.
+
+    Args:
+        clock: Seconds on any steady clock, for the latency of a reply.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._contexts: OrderedDict[tuple[str, ...], Context] = OrderedDict()
+        trained = repr((WEIGHTS, INTERCEPT, PLATT_SLOPE, PLATT_INTERCEPT)).encode()
+        self._fingerprint = (
+            f"offline:overlap-baseline/{VERSION}"
+            f";weights={hashlib.sha256(trained).hexdigest()[:12]}"
+            f";sentencex={version('sentencex')}"
+        )
+
+    @property
+    def ref(self) -> str:
+        """`offline`."""
+        return "offline"
+
+    @property
+    def fingerprint(self) -> str:
+        """Version of the heuristic, its weights and the sentence splitter."""
+        return self._fingerprint
+
+    @property
+    def takes_images(self) -> bool:
+        """False: it compares words."""
+        return False
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Compute the answer to `request.task`; the prompt is not read.
+
+        Replies keep to the shapes described beside the tasks and are pure ASCII JSON. Nothing is
+        bought, so all token counts are 0. Never raises a `JudgeError`.
+        """
+        began = self._clock()
+        reply = await self._answer(request.task)
+        return JudgeReply(
+            text=json.dumps(reply),
+            usage=Usage(tokens_in=0, tokens_out=0, tokens_cached=0),
+            structured=True,
+            latency_ms=round((self._clock() - began) * 1000),
+        )
+
+    async def aclose(self) -> None:
+        """Forget the indexed contexts. Safe to call twice."""
+        self._contexts.clear()
+
+    async def _answer(self, task: Task) -> Reply:
+        match task:
+            case ExtractTruths(documents, limit):
+                return {
+                    f"d{position}": await _distinct(_truths(document), limit)
+                    for position, document in enumerate(documents)
+                }
+            case ExtractPooledTruths(documents, limit):
+                pooled = (truth for document in documents for truth in _truths(document))
+                return {"truths": await _distinct(pooled, limit)}
+            case ExtractClaims(answers):
+                return {
+                    f"a{position}": await _distinct(_claims(answer), None)
+                    for position, answer in enumerate(answers)
+                }
+            case ExtractPooledClaims(answers):
+                pooled = (claim for answer in answers for claim in _claims(answer))
+                return {"claims": await _distinct(pooled, None)}
+            case FindEvidence():
+                return await self._find_evidence(task)
+            case JudgeClaims(claims, truths):
+                findings = await self._judge(claims, truths)
+                return {
+                    f"c{position}": {
+                        "reason": finding.reason,
+                        "verdict": finding.answer.value,
+                        "confidence": round(finding.probability, 4),
+                    }
+                    for position, finding in enumerate(findings)
+                }
+            case JudgeClaimList(claims, truths):
+                findings = await self._judge(claims, truths)
+                return {
+                    "verdicts": [
+                        {"verdict": finding.answer.value, "reason": finding.reason}
+                        for finding in findings
+                    ]
+                }
+            case ExplainScore():
+                return {"reason": _explanation(task)}
+            case ConcludeReasons():
+                return {"reason": _conclusion(task)}
+            case _:
+                assert_never(task)
+
+    async def _find_evidence(self, task: FindEvidence) -> Reply:
+        reply: Reply = {}
+        first_truth = 0
+        for group in task.groups:
+            for finding in await self._judge(group.claims, group.truths):
+                truths = [
+                    f"t{first_truth + source}"
+                    for source in dict.fromkeys(each.source for each in finding.evidence)
+                ]
+                reply[f"c{len(reply)}"] = {
+                    "reason": finding.reason,
+                    "supports": truths if finding.answer is Answer.YES else [],
+                    # Only the sentence that clashes says the opposite; the others merely are near.
+                    "contradicts": truths[:1] if finding.answer is Answer.NO else [],
+                    "verdict": finding.answer.value,
+                    "confidence": round(finding.probability, 4),
+                }
+            first_truth += len(group.truths)
+        return reply
+
+    async def _judge(self, claims: Sequence[str], truths: tuple[str, ...]) -> list[Finding]:
+        context = await self._context(truths)
+        findings: list[Finding] = []
+        for claim in claims:
+            findings.append(judge_claim(claim, context))
+            await asyncio.sleep(0)
+        return findings
+
+    async def _context(self, truths: tuple[str, ...]) -> Context:
+        """The truths, indexed; the same ones only once."""
+        if (kept := self._contexts.get(truths)) is not None:
+            self._contexts.move_to_end(truths)
+            return kept
+        context = Context()
+        for number, (source, text, span) in enumerate(_sentences(truths), 1):
+            context.add(source, text, span)
+            if number % _BREATH == 0:
+                await asyncio.sleep(0)
+        self._contexts[truths] = context
+        while len(self._contexts) > _KEPT_CONTEXTS:
+            self._contexts.popitem(last=False)
+        return context
+
+
+def judge(claim: str, context: str) -> tuple[str, float, float]:
+    """Judge one claim against one text, outside a run.
+
+    Returns:
+        The verdict (`yes`, `no` or `idk`), the confidence in that verdict and the probability that
+        the claim is supported, both in [0, 1].
+    """
+    index = Context()
+    for source, text, span in _sentences((context,)):
+        index.add(source, text, span)
+    finding = judge_claim(claim, index)
+    supported = finding.probability
+    confidence = supported if finding.answer is Answer.YES else 1 - supported
+    return finding.answer.value, confidence, supported
+
+
+def _sentences(texts: Iterable[str]) -> Iterator[tuple[int, str, Span]]:
+    """Every sentence of every text: position of the text, the text, where the sentence stands."""
+    for position, text in enumerate(texts):
+        for span in sentence_spans(text):
+            yield position, text, span
+
+
+def _truths(document: str) -> Iterator[str]:
+    """Sentences of a document, letter for letter."""
+    return (span.of(document) for span in sentence_spans(document))
+
+
+def _claims(answer: str) -> Iterator[str]:
+    """Sentences of an answer that state something, letter for letter."""
+    return (each.text for each in answer_sentences(answer) if each.kind is SentenceKind.CLAIM)
+
+
+async def _distinct(texts: Iterable[str], limit: int | None) -> list[str]:
+    """The first `limit` different texts, in order; None: all. Lets others in while it works."""
+    found: dict[str, None] = {}
+    for text in texts:
+        if limit is not None and len(found) >= limit:
+            break
+        if text not in found:
+            found[text] = None
+    await asyncio.sleep(0)
+    return list(found)
+
+
+def _explanation(task: ExplainScore) -> str:
+    score = f"{task.score:.2f}"
+    if not task.findings:
+        return f"The score is {score}: no claim was found to depart from the context."
+    count = len(task.findings)
+    noun = "claim" if count == 1 else "claims"
+    return f"The score is {score} because of {count} {noun}: {_listed(task.findings)}"
+
+
+def _conclusion(task: ConcludeReasons) -> str:
+    passed = {True: ", which passes", False: ", which does not pass", None: ""}[task.success]
+    opening = f"The conversation scored {task.score:.2f}{passed}."
+    if not task.reasons:
+        return f"{opening} No window gave a reason."
+    return f"{opening} From its windows: {_listed(task.reasons)}"
+
+
+def _listed(reasons: Sequence[str]) -> str:
+    """The first few different reasons as one text, and how many are left."""
+    distinct = list(dict.fromkeys(reason.strip() for reason in reasons))
+    shown = " ".join(distinct[:_NAMED_FINDINGS])
+    more = len(distinct) - _NAMED_FINDINGS
+    return f"{shown} And {more} more." if more > 0 else shown
