@@ -1,6 +1,6 @@
 """`python -m faithtui`."""
 
-from faithtui.cli.main import main
+from faithtui.cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -1,11 +1,10 @@
 """`faithtui demo`."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 from faithtui.cli.importing import progress_line
-from faithtui.cli.opening import show_app
+from faithtui.cli.opening import has_terminal, show_app
 from faithtui.cli.output import put, put_json, say
 from faithtui.cli.progress import ProgressLine
 from faithtui.config import load_settings
@@ -23,25 +22,27 @@ def demo(store: Path | None, *, no_app: bool, as_json: bool) -> int:
     path = demo_store() if store is None else store.expanduser()
     if store is None:
         path.parent.mkdir(parents=True, exist_ok=True)
-    with_app = not (no_app or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    with_app = not (no_app or as_json) and has_terminal()
     with Store.open(path) as opened:
-        run = _prepared(opened)
+        run = project.prepare(opened, progress_line())
+        complete = project.is_complete(opened.runs.row(run))
         if not with_app:
-            agreement = run_agreement(opened, run)
-            if as_json:
-                put_json(_as_json(agreement))
-            else:
-                put(_summary(agreement))
+            _print(opened, run, complete=complete, as_json=as_json)
             return 0
-    return show_app(path, load_settings(), run=run)
+    return show_app(
+        path, load_settings(), first_screen="conversations", run=run, resume=not complete
+    )
 
 
-def _prepared(store: Store) -> RunId:
-    run = project.prepare(store, progress_line())
-    if not project.is_complete(store.runs.row(run)):
+def _print(store: Store, run: RunId, *, complete: bool, as_json: bool) -> None:
+    if not complete:
         say("judging real conversations with the embedded judge (no key, no network)")
         asyncio.run(runner.execute(store, run, ProgressLine()))
-    return run
+    agreement = run_agreement(store, run)
+    if as_json:
+        put_json(_as_json(agreement))
+    else:
+        put(_summary(agreement))
 
 
 def _summary(agreement: RunAgreement) -> str:

@@ -1,12 +1,13 @@
 """`faithtui runs` and `faithtui show`."""
 
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, put, put_json, put_table
 from faithtui.config import load_settings
-from faithtui.domain.ids import ItemId
+from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.errors import ConfigError
@@ -183,7 +184,7 @@ def _view_lines(view: ReviewView) -> list[str]:
     return lines
 
 
-def _evidence_lines(claim: ClaimView, truths: dict[int, TruthView]) -> list[str]:
+def _evidence_lines(claim: ClaimView, truths: Mapping[TruthId, TruthView]) -> list[str]:
     lines = []
     for each in claim.evidence:
         truth = truths.get(each.truth)

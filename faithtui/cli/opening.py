@@ -62,16 +62,46 @@ def open_app(named: Path | None) -> int:
     return show_app(path, settings)
 
 
-def show_app(path: Path, settings: Settings, *, run: RunId | None = None) -> int:
-    """Show the app on a store, on the runs or on one run's conversations; return its exit code.
+def show_app(
+    path: Path,
+    settings: Settings,
+    *,
+    first_screen: str = "runs",
+    run: RunId | None = None,
+    resume: bool = False,
+) -> int:
+    """Show the app and return its exit code.
+
+    Args:
+        path: The store.
+        settings: The user's settings.
+        first_screen: Main screen to begin with.
+        run: Run to begin with; None: the newest.
+        resume: Go on with that run in the background.
 
     Raises:
         ConfigError: There is no terminal.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not has_terminal():
         raise ConfigError(
             "the app needs a terminal; in a script use the commands, see faithtui --help"
         )
-    from faithtui.tui.app import open_app as start
+    from faithtui.tui.app import FaithApp
+    from faithtui.tui.session import Defaults
 
-    return start(path, settings, run=run)
+    app = FaithApp(
+        path,
+        reviewer=settings.reviewer,
+        first_screen=first_screen,
+        run=run,
+        resume=resume,
+        defaults=Defaults(settings.judge, settings.base_url, settings.concurrency),
+        theme_name=settings.theme,
+    )
+    app.run()
+    return app.return_code or 0
+
+
+def has_terminal() -> bool:
+    """Whether somebody sits in front of this process."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -40,13 +40,15 @@ from faithtui.judges.overlap import (
     Finding,
     judge_claim,
 )
-from faithtui.judges.overlap_index import Context
-from faithtui.judges.sentences import SentenceKind, Span, answer_sentences, sentence_spans
+from faithtui.judges.overlap_index import Context, ReadSentence, read_sentence
+from faithtui.judges.sentences import SentenceKind, answer_sentences, sentence_spans
 
 DISPLAY_NAME: Final = "overlap baseline (offline heuristic)"
 """What lists, run headers and exports call it."""
 _KEPT_CONTEXTS: Final = 16
 """Indexed contexts kept for the next question; neighbouring windows share most of theirs."""
+_KEPT_TRUTHS: Final = 20_000
+"""Truths whose words are remembered; windows overlap, so most are read many times."""
 _BREATH: Final = 50
 """Sentences indexed, about 5 ms of work, before others get a turn."""
 _NAMED_FINDINGS: Final = 3
@@ -64,6 +66,7 @@ class OfflineJudge:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._contexts: OrderedDict[tuple[str, ...], Context] = OrderedDict()
+        self._read_truths: dict[str, tuple[ReadSentence, ...]] = {}
         trained = repr((WEIGHTS, INTERCEPT, PLATT_SLOPE, PLATT_INTERCEPT)).encode()
         self._fingerprint = (
             f"offline:overlap-baseline/{VERSION}"
@@ -104,6 +107,7 @@ class OfflineJudge:
     async def aclose(self) -> None:
         """Forget the indexed contexts. Safe to call twice."""
         self._contexts.clear()
+        self._read_truths.clear()
 
     async def _answer(self, task: Task) -> Reply:
         match task:
@@ -184,14 +188,25 @@ class OfflineJudge:
             self._contexts.move_to_end(truths)
             return kept
         context = Context()
-        for number, (source, text, span) in enumerate(_sentences(truths), 1):
-            context.add(source, text, span)
-            if number % _BREATH == 0:
+        for source, text in enumerate(truths):
+            for sentence in self._read(text):
+                context.add(source, sentence)
+            if len(context.units) % _BREATH == 0:
                 await asyncio.sleep(0)
         self._contexts[truths] = context
         while len(self._contexts) > _KEPT_CONTEXTS:
             self._contexts.popitem(last=False)
         return context
+
+    def _read(self, text: str) -> tuple[ReadSentence, ...]:
+        """The sentences of a truth, with their words."""
+        if (kept := self._read_truths.get(text)) is not None:
+            return kept
+        if len(self._read_truths) >= _KEPT_TRUTHS:
+            self._read_truths.clear()
+        found = tuple(read_sentence(text, span) for span in sentence_spans(text))
+        self._read_truths[text] = found
+        return found
 
 
 def judge(claim: str, context: str) -> tuple[str, float, float]:
@@ -202,19 +217,12 @@ def judge(claim: str, context: str) -> tuple[str, float, float]:
         the claim is supported, both in [0, 1].
     """
     index = Context()
-    for source, text, span in _sentences((context,)):
-        index.add(source, text, span)
+    for span in sentence_spans(context):
+        index.add(0, read_sentence(context, span))
     finding = judge_claim(claim, index)
     supported = finding.probability
     confidence = supported if finding.answer is Answer.YES else 1 - supported
     return finding.answer.value, confidence, supported
-
-
-def _sentences(texts: Iterable[str]) -> Iterator[tuple[int, str, Span]]:
-    """Every sentence of every text: position of the text, the text, where the sentence stands."""
-    for position, text in enumerate(texts):
-        for span in sentence_spans(text):
-            yield position, text, span
 
 
 def _truths(document: str) -> Iterator[str]:

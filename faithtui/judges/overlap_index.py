@@ -25,17 +25,64 @@ _COMPARED: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
+class ReadSentence:
+    """One sentence of a passage with its words, read once for every context it is part of."""
+
+    passage: str
+    span: Span
+    """Where it stands in the passage."""
+    words: tuple[Word, ...]
+    """Its words, with offsets within the passage."""
+    stems: frozenset[str]
+    prefixes: frozenset[str]
+    bigrams: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """One sentence of a context."""
 
     source: int
     """Position of its passage among those given."""
-    passage: str
-    span: Span
-    """Where it stands in that passage."""
-    words: tuple[Word, ...]
-    """Its words, with offsets within the passage."""
-    stems: frozenset[str]
+    sentence: ReadSentence
+
+    @property
+    def passage(self) -> str:
+        """The text it stands in."""
+        return self.sentence.passage
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in that text."""
+        return self.sentence.span
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """Its words, with offsets within the passage."""
+        return self.sentence.words
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """Stems of its words."""
+        return self.sentence.stems
+
+
+def read_sentence(text: str, span: Span) -> ReadSentence:
+    """Read the sentence `span` of `text`."""
+    words = tuple(
+        word._replace(start=word.start + span.start, end=word.end + span.start)
+        if span.start
+        else word
+        for word in read_words(span.of(text))
+    )
+    return ReadSentence(
+        passage=text,
+        span=span,
+        words=words,
+        stems=frozenset(word.stem for word in words),
+        prefixes=frozenset({word.prefix for word in words} - {""}),
+        bigrams=tuple(pairwise([word.stem for word in words])),
+    )
 
 
 @dataclass(slots=True)
@@ -52,23 +99,18 @@ class Context:
     numbers: list[Word] = field(default_factory=list)
     """One word per different number."""
 
-    def add(self, source: int, text: str, span: Span) -> None:
-        """Take in one sentence: `span` of `text`, which is passage number `source`."""
-        words = tuple(
-            word._replace(start=word.start + span.start, end=word.end + span.start)
-            for word in read_words(span.of(text))
-        )
-        stems = frozenset(word.stem for word in words)
+    def add(self, source: int, sentence: ReadSentence) -> None:
+        """Take in one sentence of passage number `source`."""
         number = len(self.units)
-        self.units.append(Unit(source, text, span, words, stems))
-        for word in words:
+        self.units.append(Unit(source, sentence))
+        for word in sentence.words:
             if word.number is not None and word.stem not in self.holders:
                 self.numbers.append(word)
-        for each in stems:
+        for each in sentence.stems:
             self.holders.setdefault(each, []).append(number)
-        for prefix in {word.prefix for word in words} - {""}:
+        for prefix in sentence.prefixes:
             self.prefix_holders.setdefault(prefix, []).append(number)
-        self.bigrams.update(pairwise([word.stem for word in words]))
+        self.bigrams.update(sentence.bigrams)
 
     def find(self, word: Word) -> tuple[float, Sequence[int]]:
         """How well a word is found, in {0, 0.7, 1}, and the units it is found in, ascending."""

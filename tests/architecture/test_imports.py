@@ -18,7 +18,7 @@ def loaded_after(code: str) -> set[str]:
 
 def test_help_loads_neither_the_app_nor_the_store_nor_a_provider() -> None:
     code = (
-        "import sys\nsys.argv = ['faithtui', '--help']\nfrom faithtui.cli.main import main\n"
+        "import sys\nsys.argv = ['faithtui', '--help']\nfrom faithtui.cli.entry import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass"
     )
     assert loaded_after(code) == set()

@@ -17,7 +17,7 @@ from faithtui.judges.overlap import (
     judge_claim,
     probability,
 )
-from faithtui.judges.overlap_index import Context
+from faithtui.judges.overlap_index import Context, read_sentence
 from faithtui.judges.sentences import Span, sentence_spans
 from faithtui.judges.words import read_words, stem
 
@@ -32,7 +32,7 @@ def index(*passages: str) -> Context:
     context = Context()
     for position, passage in enumerate(passages):
         for span in sentence_spans(passage):
-            context.add(position, passage, span)
+            context.add(position, read_sentence(passage, span))
     return context
 
 

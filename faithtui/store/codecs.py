@@ -1,0 +1,76 @@
+"""Between JSON columns and domain values."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from sqlalchemy import Row
+
+from faithtui.domain.conversation import Image, Span
+from faithtui.domain.scores import Score, ScoreSet, ScoreState, ScoringRule
+
+AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+"""A row of columns that the reader names."""
+
+_UNIT = 1_000_000_000_000
+"""Scores are summed in units of 1e-12."""
+
+
+def score_units(score: float | None) -> int:
+    """Turn a score into whole units, so that sums stay exact; 0 for none."""
+    return 0 if score is None else round(score * _UNIT)
+
+
+def mean_of_units(total: int, count: int) -> float | None:
+    """Turn a sum of units into a mean; None of nothing."""
+    return total / _UNIT / count if count else None
+
+
+def rule_to_json(rule: ScoringRule) -> dict[str, object]:
+    """Write a scoring rule."""
+    return {**asdict(rule), "passing": list(rule.passing)}
+
+
+def rule_from_json(stored: Mapping[str, Any]) -> ScoringRule:
+    """Read a scoring rule."""
+    return ScoringRule(**{**stored, "passing": tuple(stored["passing"])})
+
+
+def score_set_to_json(scores: ScoreSet) -> dict[str, object]:
+    """Write three scores."""
+    return asdict(scores)
+
+
+def score_set_from_json(stored: Mapping[str, Any]) -> ScoreSet:
+    """Read three scores."""
+    return ScoreSet(
+        windowed=_score(stored["windowed"]),
+        per_interaction=_score(stored["per_interaction"]),
+        pooled=_score(stored["pooled"]),
+    )
+
+
+def _score(stored: Mapping[str, Any]) -> Score:
+    return Score(stored["value"], ScoreState(stored["state"]), stored["reason"])
+
+
+def images_to_json(images: tuple[Image, ...]) -> list[dict[str, str]]:
+    """Write the images of a turn or document."""
+    return [asdict(image) for image in images]
+
+
+def images_from_json(stored: list[dict[str, str]]) -> tuple[Image, ...]:
+    """Read the images of a turn or document."""
+    return tuple(Image(**image) for image in stored)
+
+
+def span_from_row(row: AnyRow) -> Span | None:
+    """Read the columns `span_start` and `span_end`."""
+    return None if row.span_start is None else Span(row.span_start, row.span_end)
+
+
+def span_columns(span: Span | None) -> dict[str, int | None]:
+    """Write the columns `span_start` and `span_end`."""
+    if span is None:
+        return {"span_start": None, "span_end": None}
+    return {"span_start": span.start, "span_end": span.end}

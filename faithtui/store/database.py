@@ -1,0 +1,351 @@
+"""The database file: its connections and the one writer thread.
+
+Everything that is true of SQLite alone stands here and in `faults`: pragmas, locking, the file
+itself. The other modules of the package speak SQLAlchemy Core and could speak it to another
+database.
+
+Readers get a connection from a pool and see one snapshot for as long as they hold it. Writers are
+functions run one after the other on the writer thread, each in a transaction that takes the lock
+at once: a transaction that reads first and writes later fails when somebody else wrote between.
+"""
+
+import contextlib
+import itertools
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import PriorityQueue
+from typing import Any, Self, TypeVar
+
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Insert,
+    NullPool,
+    Pool,
+    QueuePool,
+    Select,
+    create_engine,
+    event,
+    func,
+    select,
+)
+
+from faithtui.errors import StoreError
+from faithtui.store.faults import check_path, errors_told, retrying
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+HEAD = "0001"
+"""Newest revision in migrations/versions. Four digits, so that they sort."""
+
+APPLICATION_ID = 0x46544955
+"""Written into the file's header, so that other programs' databases are told apart."""
+
+_CHUNK = 500
+"""Values in one statement: SQLite took at most 999 before its version 3.32."""
+
+_URGENT, _ORDINARY, _LAST = 0, 1, 2
+
+
+@dataclass(order=True, slots=True)
+class _Job:
+    """Work for the writer thread; sorts by urgency, then by arrival."""
+
+    rank: int
+    number: int
+    run: Callable[[], None] | None = field(compare=False)
+    """None: nothing comes after this."""
+
+
+class Database:
+    """An open database file."""
+
+    def __init__(self, path: Path, busy_timeout_s: float) -> None:
+        self.path = path
+        self._busy_timeout_s = busy_timeout_s
+        self._readers = self._engine("BEGIN", QueuePool, reader=True)
+        self._writers = self._engine("BEGIN IMMEDIATE", NullPool, reader=False)
+        self._writer: Connection | None = None
+        self._watcher: sqlite3.Connection | None = None
+        self._queue: PriorityQueue[_Job] = PriorityQueue()
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+        self._watching = threading.Lock()
+        self._closed = False
+        self._job_is_durable = False
+        self._is_synchronous = False
+        self._thread = threading.Thread(target=self._work, name="faithtui-writer", daemon=True)
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool, busy_timeout_s: float) -> Self:
+        """Open a file and bring its tables up to date; see `Store.open`."""
+        path = path.absolute()
+        check_path(path, create=create)
+        database = cls(path, busy_timeout_s)
+        try:
+            with errors_told(path):
+                database._prepare()
+        except BaseException:
+            database._let_go()
+            raise
+        database._thread.start()
+        return database
+
+    @property
+    def schema_version(self) -> str:
+        """Revision of the tables."""
+        with self.reading() as connection:
+            return _version(connection) or ""
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Lend a connection that sees one snapshot and cannot write.
+
+        Raises:
+            StoreError: The store is closed or cannot be read.
+        """
+        if self._closed:
+            raise StoreError(f"{self.path} is closed; open it again")
+        with errors_told(self.path), self._readers.connect() as connection:
+            yield connection
+
+    def ids(self, statement: Select[Any]) -> tuple[int, ...]:
+        """Read one column of integers, in the statement's order, in one step of the driver.
+
+        For a hundred thousand ids this is several times faster than rows, and other threads run
+        meanwhile.
+        """
+        ordered = statement.subquery()
+        with self.reading() as connection:
+            text = connection.scalar(select(func.group_concat(ordered.c[0])))
+        return tuple(map(int, text.split(","))) if text else ()
+
+    def write(
+        self, work: Callable[[Connection], T], *, durable: bool = False, urgent: bool = False
+    ) -> T:
+        """Run work in a transaction on the writer thread, and wait until it is committed.
+
+        Called on the writer thread it runs at once, and inside another write it joins that
+        transaction.
+
+        Args:
+            work: Gets the connection; whatever it raises undoes everything it wrote.
+            durable: Return only when the disk has it, so that it outlives a power cut.
+            urgent: Go before what is queued and not urgent.
+
+        Raises:
+            StoreError: Closed, locked by another process, read-only, disk full. Nothing of it was
+                written.
+        """
+        if threading.current_thread() is self._thread:
+            return self._transaction(work, durable)
+        return self._queued(lambda: self._transaction(work, durable), urgent).result()
+
+    def submit(
+        self,
+        fn: Callable[..., T],
+        *args: object,
+        urgent: bool,
+        durable: bool,
+        **kwargs: object,
+    ) -> Future[T]:
+        """Run a function on the writer thread without waiting; see `Store.submit`."""
+
+        def run() -> T:
+            self._job_is_durable = durable
+            try:
+                return fn(*args, **kwargs)
+            finally:
+                self._job_is_durable = False
+
+        return self._queued(run, urgent)
+
+    def data_version(self) -> int:
+        """Give a number that changes with every commit, of this process or of another one."""
+        with self._watching, errors_told(self.path):
+            if self._closed:
+                raise StoreError(f"{self.path} is closed; open it again")
+            if self._watcher is None:
+                # The pragma compares with what this very connection saw before, so it has one
+                # to itself.
+                self._watcher = self._connect(reader=True)
+            (number,) = self._watcher.execute("PRAGMA data_version").fetchone()
+        return int(number)
+
+    def check(self) -> list[str]:
+        """List what is wrong inside the file; see `Store.check`."""
+        try:
+            with self.reading() as connection:
+                damage = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+                lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+        except StoreError as error:
+            return [str(error)]
+        return [f"the file is damaged: {line}" for line in damage if line != "ok"] + [
+            f"row {row} of table {table} refers to a row of {parent} that is not there"
+            for table, row, parent, _ in lost
+        ]
+
+    def close(self) -> None:
+        """Run what is queued, fold the write-ahead log into the file, and let go of it."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._queue.put(_Job(_LAST, next(self._numbers), None))
+        self._thread.join()
+        # A reader elsewhere may keep the log from being folded in, and a full disk too. Nothing
+        # is lost then: whoever opens the file next reads the log.
+        with contextlib.suppress(sqlite3.OperationalError):
+            self._raw_writer().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._let_go()
+
+    def _engine(self, begin: str, pool: type[Pool], *, reader: bool) -> Engine:
+        """Make an engine whose transactions begin with these words."""
+        engine = create_engine(
+            "sqlite://", creator=lambda: self._connect(reader=reader), poolclass=pool
+        )
+        event.listen(
+            engine, "begin", lambda connection: connection.exec_driver_sql(begin), named=False
+        )
+        return engine
+
+    def _connect(self, *, reader: bool) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path,
+            timeout=self._busy_timeout_s,
+            isolation_level=None,  # BEGIN is ours, so that it can be IMMEDIATE and cover DDL
+            check_same_thread=False,
+        )
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA query_only = {'ON' if reader else 'OFF'}")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+    def _prepare(self) -> None:
+        """Look at the file, refuse what is not ours, and upgrade what is older."""
+        self._writer = self._writers.connect()
+        raw = self._raw_writer()
+        version = retrying(lambda: self._recognised(raw), self._busy_timeout_s)
+        if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            # Changing the mode does not wait for a lock as other statements do.
+            retrying(lambda: raw.execute("PRAGMA journal_mode = WAL"), self._busy_timeout_s)
+        if version != HEAD:
+            self._upgrade(self._writer, raw)
+
+    def _recognised(self, raw: sqlite3.Connection) -> str | None:
+        """Tell the revision of the file, None when it is empty.
+
+        Raises:
+            StoreError: It is another program's, or a newer faithtui's.
+        """
+        (tables,) = raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
+            return None
+        (owner,) = raw.execute("PRAGMA application_id").fetchone()
+        if owner != APPLICATION_ID:
+            raise StoreError(
+                f"{self.path} is a database of another program; choose another file with --store"
+            )
+        (version,) = raw.execute("SELECT version_num FROM alembic_version").fetchone()
+        if version > HEAD:
+            raise StoreError(
+                f"{self.path} was written by a newer faithtui (tables {version}, this one knows "
+                f"{HEAD}); update faithtui, or choose another file with --store"
+            )
+        return str(version)
+
+    def _upgrade(self, writer: Connection, raw: sqlite3.Connection) -> None:
+        """Run the missing revisions in one transaction."""
+        # Revisions that rebuild a table need the rows of others to point at nothing meanwhile;
+        # the pragma is ignored inside a transaction. Broken references are looked for at the end.
+        raw.execute("PRAGMA foreign_keys = OFF")
+        with writer.begin():
+            if self._recognised(raw) != HEAD:  # another process may have been faster
+                # Alembic takes long to import, and a file that is up to date does not need it.
+                from faithtui.store.migrations.upgrade import upgrade
+
+                upgrade(writer)
+                raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                if raw.execute("PRAGMA foreign_key_check").fetchone():
+                    raise StoreError(
+                        f"{self.path} has broken references and was not upgraded; "
+                        "run `faithtui doctor` with the version that wrote it"
+                    )
+        raw.execute("PRAGMA foreign_keys = ON")
+
+    def _raw_writer(self) -> sqlite3.Connection:
+        """Give the driver's connection, for what must not begin a transaction."""
+        assert self._writer is not None
+        raw = self._writer.connection.driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        return raw
+
+    def _transaction(self, work: Callable[[Connection], T], durable: bool) -> T:
+        """Run work on the writer's connection. Only ever called on the writer thread."""
+        assert self._writer is not None
+        if self._writer.in_transaction():
+            return work(self._writer)
+        with errors_told(self.path):
+            wanted = durable or self._job_is_durable
+            if wanted is not self._is_synchronous:
+                level = "FULL" if wanted else "NORMAL"
+                self._raw_writer().execute(f"PRAGMA synchronous = {level}")
+                self._is_synchronous = wanted
+            with self._writer.begin():
+                return work(self._writer)
+
+    def _queued(self, fn: Callable[[], T], urgent: bool) -> Future[T]:
+        """Line a function up for the writer thread."""
+        future: Future[T] = Future()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = fn()
+            except BaseException as error:  # whoever waits gets whatever it was
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        with self._lock:
+            if self._closed:
+                raise StoreError(f"{self.path} is closed; open it again")
+            self._queue.put(_Job(_URGENT if urgent else _ORDINARY, next(self._numbers), run))
+        return future
+
+    def _work(self) -> None:
+        """Run jobs, the urgent ones first, until there will be no more."""
+        while (job := self._queue.get()).run is not None:
+            job.run()
+
+    def _let_go(self) -> None:
+        """Close every connection nobody is reading from."""
+        if self._writer is not None:
+            self._writer.close()
+        if self._watcher is not None:
+            self._watcher.close()
+        self._writers.dispose()
+        self._readers.dispose()
+
+
+def chunks(values: Sequence[V]) -> Iterator[Sequence[V]]:
+    """Cut what goes into an `IN (…)`, because the number of values in a statement is limited."""
+    for start in range(0, len(values), _CHUNK):
+        yield values[start : start + _CHUNK]
+
+
+def new_id(connection: Connection, statement: Insert) -> int:
+    """Insert one row and give its id."""
+    key = connection.execute(statement).inserted_primary_key
+    assert key is not None
+    return int(key[0])
+
+
+def _version(connection: Connection) -> str | None:
+    return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()

@@ -1,0 +1,114 @@
+"""What can go wrong with a database file, said in sentences with a way out.
+
+Only faults that a person can do something about are translated; a broken constraint or a query
+that does not compile is a bug and keeps its traceback.
+"""
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy.exc import DBAPIError
+
+from faithtui.errors import StoreError
+
+T = TypeVar("T")
+
+_SENTENCES = {
+    sqlite3.SQLITE_FULL: (
+        "the disk is full and this was not written to {path}; free some space and try again"
+    ),
+    sqlite3.SQLITE_BUSY: (
+        "{path} is locked by another process; wait for it or close it, and try again"
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "{path} cannot be written; change its permissions or choose another file with --store"
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "{path} cannot be opened; check the permissions of the file and of its directory"
+    ),
+    sqlite3.SQLITE_NOTADB: "{path} is no database; choose another file with --store",
+    sqlite3.SQLITE_CORRUPT: (
+        "{path} is damaged; run `faithtui doctor` on it and go back to a copy"
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "{path} could not be read or written ({detail}); check the disk it is on"
+    ),
+}
+
+_PRIMARY_CODE = 0xFF
+"""Extended result codes keep the plain one in their lowest byte."""
+
+_RETRY_S = 0.02
+
+
+def _plain_code(error: sqlite3.Error) -> int:
+    # Errors that the driver makes up itself, such as a wrong number of parameters, have no code.
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & _PRIMARY_CODE
+
+
+@contextlib.contextmanager
+def errors_told(path: Path) -> Iterator[None]:
+    """Turn the driver's errors about the file into `StoreError`."""
+    try:
+        yield
+    except (sqlite3.Error, DBAPIError) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        if not isinstance(cause, sqlite3.Error):
+            raise
+        sentence = _SENTENCES.get(_plain_code(cause))
+        if sentence is None:
+            raise
+        raise StoreError(sentence.format(path=path, detail=cause)) from error
+
+
+def retrying(attempt: Callable[[], T], timeout_s: float) -> T:
+    """Try again while another process holds the lock, where SQLite itself would not wait.
+
+    Raises:
+        sqlite3.OperationalError: Still locked after the timeout, or anything else that is wrong.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return attempt()
+        except sqlite3.OperationalError as error:
+            if _plain_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                raise
+        time.sleep(_RETRY_S)
+
+
+def check_path(path: Path, *, create: bool) -> None:
+    """Refuse a path that cannot hold a store, before anything touches it.
+
+    Raises:
+        StoreError: It is a directory, its directory is missing or cannot be written, there is no
+            file and `create` is False, or the file cannot be written.
+    """
+    directory = path.parent
+    if path.is_dir():
+        raise StoreError(f"{path} is a directory; name a file in it with --store")
+    if not directory.is_dir():
+        raise StoreError(
+            f"there is no directory {directory}; make it, or choose another file with --store"
+        )
+    if not path.exists() and not create:
+        raise StoreError(
+            f"there is no store at {path}; import something into it first, or choose another "
+            "file with --store"
+        )
+    # The log beside the file is written too, so the directory has to be writable in any case.
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise StoreError(
+            f"the directory {directory} cannot be written; change its permissions or choose "
+            "another file with --store"
+        )
+    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        raise StoreError(
+            f"{path} cannot be written; change its permissions or choose another file with --store"
+        )

@@ -1,0 +1,70 @@
+"""The log of human labels as the domain replays it."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+
+from sqlalchemy import ColumnElement, Connection, select
+
+from faithtui.domain.ids import ClaimId, LabelId
+from faithtui.domain.review import Action, HumanVerdict, LabelAct, consensus, effective
+from faithtui.store.codecs import AnyRow
+from faithtui.store.tables import claim, human_label
+
+_COLUMNS = (
+    human_label.c.id,
+    human_label.c.claim_id,
+    human_label.c.reviewer,
+    human_label.c.action,
+    human_label.c.verdict,
+    human_label.c.note,
+    human_label.c.target_id,
+)
+
+
+def acts_of(connection: Connection, where: ColumnElement[bool]) -> list[LabelAct]:
+    """Read acts in the order of the log; the condition may name labels and their claims."""
+    rows = connection.execute(
+        select(*_COLUMNS)
+        .join(claim, claim.c.id == human_label.c.claim_id)
+        .where(where)
+        .order_by(human_label.c.id)
+    )
+    return [_act(row) for row in rows]
+
+
+def _act(row: AnyRow) -> LabelAct:
+    return LabelAct(
+        id=LabelId(row.id),
+        claim=ClaimId(row.claim_id),
+        reviewer=row.reviewer,
+        action=Action(row.action),
+        verdict=row.verdict,
+        note=row.note,
+        target=None if row.target_id is None else LabelId(row.target_id),
+    )
+
+
+def human_verdicts(log: Iterable[LabelAct]) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
+    """Replay a log into what each person stands by, per claim."""
+    verdicts: dict[ClaimId, list[HumanVerdict]] = defaultdict(list)
+    heard = [_as_said(act) for act in log]
+    for found in effective(heard).values():
+        verdicts[found.claim].append(found)
+    return {claim_id: tuple(each) for claim_id, each in verdicts.items()}
+
+
+def _as_said(act: LabelAct) -> LabelAct:
+    """Keep an imported label without a verdict from standing in for the same person's verdict.
+
+    Such a label is a word its scale does not translate, or a rating of something else.
+    """
+    if act.action is Action.IMPORTED and act.verdict is None:
+        return replace(act, action=Action.NOTED)
+    return act
+
+
+def consensus_of(verdicts: Mapping[ClaimId, tuple[HumanVerdict, ...]]) -> dict[Hashable, str]:
+    """Combine people's verdicts; claims without one that counts are left out."""
+    found = {claim_id: consensus(each) for claim_id, each in verdicts.items()}
+    return {claim_id: word for claim_id, word in found.items() if word is not None}

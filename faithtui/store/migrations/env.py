@@ -1,0 +1,16 @@
+"""What Alembic runs to get at the database; see `upgrade`.
+
+Developers make a new revision from the difference between tables.py and a fresh store; the steps
+stand in docs/contributing.md.
+"""
+
+from alembic import context
+
+from faithtui.store.tables import METADATA
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=METADATA,
+    render_as_batch=True,
+)
+context.run_migrations()

@@ -1,0 +1,126 @@
+"""Runs and their conversations as lists show them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Select, desc, select
+
+from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.store.codecs import AnyRow, mean_of_units, rule_from_json, score_set_from_json
+from faithtui.store.database import chunks
+from faithtui.store.records import ItemRow, ItemState, RunRow, RunSpec, RunState
+from faithtui.store.tables import conversation, run, run_item
+
+ItemOrder = Literal["number", "score", "corrected", "missing", "overridden", "unlabelled"]
+"""Orders of a run's conversations; see `Runs.item_ids`."""
+
+
+def run_rows(connection: Connection, run_id: RunId | None = None) -> tuple[RunRow, ...]:
+    """Read one run, or all of them, the newest first."""
+    statement = select(run).order_by(run.c.id.desc())
+    if run_id is not None:
+        statement = statement.where(run.c.id == run_id)
+    return tuple(_run_row(row) for row in connection.execute(statement))
+
+
+def _run_row(row: AnyRow) -> RunRow:
+    return RunRow(
+        id=RunId(row.id),
+        spec=RunSpec(
+            metric=row.metric,
+            metric_version=row.metric_version,
+            peer=row.peer,
+            strategy=row.strategy,
+            options=row.options,
+            rule=rule_from_json(row.rule),
+            judge=row.judge,
+            judge_fingerprint=row.judge_fingerprint,
+            base_url=row.base_url,
+            prompt_digest=row.prompt_digest,
+            prompts_dir=row.prompts_dir,
+            claims=row.claims_from,
+            sources=tuple(row.sources),
+            concurrency=row.concurrency,
+        ),
+        state=RunState(row.state),
+        reason=row.reason,
+        created_at=row.created_at,
+        finished_at=row.finished_at,
+        conversations=row.conversations,
+        pending=row.pending,
+        done=row.done,
+        failed=row.failed,
+        skipped=row.skipped,
+        windows=row.windows,
+        failed_windows=row.failed_windows,
+        claims=row.claims,
+        missing_verdicts=row.missing,
+        labelled=row.labelled,
+        score=mean_of_units(row.score_sum, row.scored),
+        corrected=mean_of_units(row.corrected_sum, row.corrected_scored),
+        calls=row.calls,
+        tokens_in=row.tokens_in,
+        tokens_out=row.tokens_out,
+    )
+
+
+def ordered_items(run_id: RunId, order: ItemOrder) -> Select[Any]:
+    """Select the ids of a run's conversations in an order."""
+    keys: Mapping[ItemOrder, tuple[Any, ...]] = {
+        "number": (),
+        "score": (run_item.c.score.is_(None), run_item.c.score),
+        "corrected": (run_item.c.corrected.is_(None), run_item.c.corrected),
+        "missing": (desc(run_item.c.missing),),
+        "overridden": (desc(run_item.c.overridden),),
+        "unlabelled": (desc(run_item.c.claims - run_item.c.labelled),),
+    }
+    return (
+        select(run_item.c.id)
+        .where(run_item.c.run_id == run_id)
+        .order_by(*keys[order], run_item.c.number)
+    )
+
+
+_ITEM_COLUMNS = select(
+    run_item,
+    conversation.c.source,
+    conversation.c.key,
+    conversation.c.opening,
+    conversation.c.turns,
+).join(conversation, conversation.c.id == run_item.c.conversation_id)
+
+
+def item_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+    """Read conversations of runs, in the order asked; unknown ids are left out."""
+    found: dict[int, ItemRow] = {}
+    for some in chunks(items):
+        for row in connection.execute(_ITEM_COLUMNS.where(run_item.c.id.in_(some))):
+            found[row.id] = _item_row(row)
+    return tuple(found[item] for item in items if item in found)
+
+
+def _item_row(row: AnyRow) -> ItemRow:
+    return ItemRow(
+        id=ItemId(row.id),
+        run=RunId(row.run_id),
+        conversation=ConversationId(row.conversation_id),
+        number=row.number,
+        source=row.source,
+        key=row.key,
+        opening=row.opening,
+        turns=row.turns,
+        state=ItemState(row.state),
+        reason=row.reason,
+        windows=row.windows,
+        scores=None if row.scores is None else score_set_from_json(row.scores),
+        corrected=None
+        if row.corrected_scores is None
+        else score_set_from_json(row.corrected_scores),
+        claims=row.claims,
+        yes=row.labels.get("yes", 0),
+        no=row.labels.get("no", 0),
+        idk=row.labels.get("idk", 0),
+        missing=row.missing,
+        labelled=row.labelled,
+        overridden=row.overridden,
+    )

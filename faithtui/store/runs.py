@@ -1,0 +1,393 @@
+"""Runs: what was ordered, what is still to do, what the judge said, and what it cost."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from faithtui.domain.assessment import Assessment
+from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.scores import ScoreState
+from faithtui.errors import StoreError
+from faithtui.store.codecs import rule_to_json
+from faithtui.store.database import Database, new_id
+from faithtui.store.labels import acts_of, consensus_of, human_verdicts
+from faithtui.store.records import (
+    ItemRow,
+    ItemState,
+    PendingItem,
+    ReviewView,
+    RunRow,
+    RunSpec,
+    RunState,
+    StoredReply,
+)
+from faithtui.store.rollups import change_item, human_columns
+from faithtui.store.rows import ItemOrder, item_rows, ordered_items, run_rows
+from faithtui.store.tables import claim, judge_call, run, run_item, verdict, window
+from faithtui.store.texts import storable_json
+from faithtui.store.views import review_view
+from faithtui.store.windows import remove_failed_windows, save_window
+
+_ENDED = (RunState.DONE, RunState.CANCELLED, RunState.STOPPED)
+
+
+class Runs:
+    """Runs of a store."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def create(self, spec: RunSpec, conversations: Sequence[ConversationId]) -> RunId:
+        """Plan a run: one pending item per conversation, numbered from 1 in the given order.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        now = self._clock()
+        return self._database.write(
+            lambda connection: _create(connection, now, spec, conversations)
+        )
+
+    def rows(self) -> tuple[RunRow, ...]:
+        """List all runs, the newest first; () when there is none."""
+        with self._database.reading() as connection:
+            return run_rows(connection)
+
+    def row(self, run_id: RunId) -> RunRow:
+        """Read one run.
+
+        Raises:
+            StoreError: There is none with this number.
+        """
+        with self._database.reading() as connection:
+            found = run_rows(connection, run_id)
+        if not found:
+            raise StoreError(self._no_run(run_id))
+        return found[0]
+
+    def _no_run(self, run_id: RunId) -> str:
+        return (
+            f"there is no run {run_id} in {self._database.path}; "
+            "`faithtui runs` lists those there are"
+        )
+
+    def last_id(self) -> RunId | None:
+        """Name the newest run; None when there is none."""
+        with self._database.reading() as connection:
+            newest = connection.execute(select(func.max(run.c.id))).scalar()
+        return None if newest is None else RunId(newest)
+
+    def set_state(self, run_id: RunId, state: RunState, reason: str | None = None) -> None:
+        """Say where a run stands.
+
+        Done, cancelled and stopped also set the time it finished; the others clear it.
+
+        Args:
+            run_id: The run.
+            state: Where it stands now.
+            reason: Why it stopped; None otherwise.
+
+        Raises:
+            StoreError: There is none with this number, or it cannot be written.
+        """
+        finished_at = self._clock() if state in _ENDED else None
+        change = (
+            update(run)
+            .where(run.c.id == run_id)
+            .values(state=state.value, reason=reason, finished_at=finished_at)
+        )
+        if not self._database.write(lambda connection: connection.execute(change).rowcount):
+            raise StoreError(self._no_run(run_id))
+
+    def pending(self, run_id: RunId) -> tuple[PendingItem, ...]:
+        """List what is still to be judged, in the order of the run, with what is there already."""
+        waiting = (run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value)
+        with self._database.reading() as connection:
+            stored: dict[int, set[int]] = defaultdict(set)
+            for item, position in connection.execute(
+                select(window.c.run_item_id, window.c.position)
+                .join(run_item, run_item.c.id == window.c.run_item_id)
+                .where(*waiting)
+            ):
+                stored[item].add(position)
+            rows = connection.execute(
+                select(run_item.c.id, run_item.c.conversation_id)
+                .where(*waiting)
+                .order_by(run_item.c.number)
+            ).all()
+        return tuple(
+            PendingItem(
+                ItemId(row.id),
+                ConversationId(row.conversation_id),
+                frozenset(stored.get(row.id, ())),
+            )
+            for row in rows
+        )
+
+    def reopen_failed(self, run_id: RunId) -> int:
+        """Make failed items pending again, without their failed windows.
+
+        Returns:
+            How many there were.
+        """
+        return self._database.write(lambda connection: _reopen_failed(connection, run_id))
+
+    def save_window(self, item_id: ItemId, assessment: Assessment) -> None:
+        """Store a judged or failed window with its claims, truths, verdicts and evidence.
+
+        A claim is known by its turn and normalised text, across runs; a truth by its document and
+        normalised text, within the item. Does nothing when the item has a window at this
+        position.
+
+        Args:
+            item_id: Conversation of the run.
+            assessment: What the judge said.
+
+        Raises:
+            StoreError: There is no such item, or it cannot be written; nothing of it was.
+        """
+        now = self._clock()
+        self._database.write(lambda connection: save_window(connection, now, item_id, assessment))
+
+    def finish_item(
+        self,
+        item_id: ItemId,
+        state: ItemState,
+        reason: str | None,
+        conclusion_reason: str | None = None,
+    ) -> None:
+        """Close a conversation of a run: its scores, by the judge and corrected, and its counts.
+
+        Args:
+            item_id: Conversation of the run.
+            state: Done, failed or skipped.
+            reason: Why it failed or was skipped; None when done.
+            conclusion_reason: The judge's final reason; None without one.
+
+        Raises:
+            StoreError: There is no such item, or it cannot be written.
+        """
+        self._database.write(
+            lambda connection: _finish_item(connection, item_id, state, reason, conclusion_reason)
+        )
+
+    def item_ids(self, run_id: RunId, order: ItemOrder = "number") -> tuple[ItemId, ...]:
+        """List the conversations of a run, for paging through them by `item_rows`.
+
+        Args:
+            run_id: The run.
+            order: `number` as planned; `score` and `corrected` lowest first, without a score
+                last; `missing`, `overridden` and `unlabelled` most first. Ties by number.
+        """
+        return tuple(map(ItemId, self._database.ids(ordered_items(run_id, order))))
+
+    def item_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+        """Read conversations of runs, in the order asked; unknown ids are left out."""
+        with self._database.reading() as connection:
+            return item_rows(connection, items)
+
+    def review_view(self, item_id: ItemId, reviewer: str) -> ReviewView:
+        """Read one conversation of a run, complete.
+
+        Args:
+            item_id: Conversation of the run.
+            reviewer: Whose verdicts are `mine`.
+
+        Raises:
+            StoreError: There is no such item.
+        """
+        with self._database.reading() as connection:
+            return review_view(connection, item_id, reviewer)
+
+    def empty_windows(self, run_id: RunId) -> int:
+        """Count the windows of a run in which the judge found no claim to give a verdict on."""
+        with self._database.reading() as connection:
+            return connection.scalars(
+                select(func.count())
+                .select_from(window)
+                .join(run_item, run_item.c.id == window.c.run_item_id)
+                .outerjoin(verdict, verdict.c.window_id == window.c.id)
+                .where(
+                    run_item.c.run_id == run_id,
+                    verdict.c.window_id.is_(None),
+                    window.c.score_state != ScoreState.FAILED.value,
+                )
+            ).one()
+
+    def reply(self, key: str) -> StoredReply | None:
+        """Find the first usable reply to a question; None when it was never answered.
+
+        Args:
+            key: Hash of everything that determines the reply.
+        """
+        with self._database.reading() as connection:
+            row = connection.execute(
+                select(
+                    judge_call.c.text,
+                    judge_call.c.stop,
+                    judge_call.c.structured,
+                    judge_call.c.tokens_in,
+                    judge_call.c.tokens_out,
+                    judge_call.c.tokens_cached,
+                    judge_call.c.request_id,
+                    judge_call.c.served_model,
+                    judge_call.c.latency_ms,
+                )
+                .where(judge_call.c.key == key, judge_call.c.usable)
+                .order_by(judge_call.c.id)
+                .limit(1)
+            ).one_or_none()
+        return None if row is None else StoredReply(*row)
+
+    def save_reply(
+        self,
+        key: str,
+        *,
+        judge: str,
+        step: str,
+        run_id: RunId | None,
+        item_id: ItemId | None,
+        reply: StoredReply,
+        usable: bool = True,
+    ) -> None:
+        """Store a judge's reply the moment it arrives; on return the disk has it.
+
+        Args:
+            key: Hash of everything that determines the reply.
+            judge: What the user calls the judge.
+            step: Kind of question.
+            run_id: Run that asked and that the tokens count for; None outside a run.
+            item_id: Conversation it was asked for; None outside a run.
+            reply: The reply as it came.
+            usable: False for a malformed reply: kept, counted, never found by `reply`.
+        """
+        row = {
+            "key": key,
+            "run_id": run_id,
+            "run_item_id": item_id,
+            "judge": judge,
+            "step": step,
+            "usable": usable,
+            "text": reply.text,
+            "stop": reply.stop,
+            "structured": reply.structured,
+            "tokens_in": reply.tokens_in,
+            "tokens_out": reply.tokens_out,
+            "tokens_cached": reply.tokens_cached,
+            "request_id": reply.request_id,
+            "served_model": reply.served_model,
+            "latency_ms": reply.latency_ms,
+            "created_at": self._clock(),
+        }
+
+        def save(connection: Connection) -> None:
+            connection.execute(insert(judge_call), row)
+            if run_id is not None:
+                connection.execute(
+                    update(run)
+                    .where(run.c.id == run_id)
+                    .values(
+                        calls=run.c.calls + 1,
+                        tokens_in=run.c.tokens_in + (reply.tokens_in or 0),
+                        tokens_out=run.c.tokens_out + (reply.tokens_out or 0),
+                    )
+                )
+
+        self._database.write(save, durable=True)
+
+
+def _create(
+    connection: Connection, now: datetime, spec: RunSpec, conversations: Sequence[ConversationId]
+) -> RunId:
+    run_id = new_id(
+        connection,
+        insert(run).values(
+            metric=spec.metric,
+            metric_version=spec.metric_version,
+            peer=spec.peer,
+            strategy=spec.strategy,
+            options=storable_json(dict(spec.options)),
+            rule=rule_to_json(spec.rule),
+            judge=spec.judge,
+            judge_fingerprint=spec.judge_fingerprint,
+            base_url=spec.base_url,
+            prompt_digest=spec.prompt_digest,
+            prompts_dir=spec.prompts_dir,
+            claims_from=spec.claims,
+            sources=storable_json(spec.sources),
+            concurrency=spec.concurrency,
+            state=RunState.PLANNED.value,
+            created_at=now,
+            conversations=len(conversations),
+            pending=len(conversations),
+        ),
+    )
+    if conversations:
+        connection.execute(
+            insert(run_item),
+            [
+                {
+                    "run_id": run_id,
+                    "conversation_id": each,
+                    "number": number,
+                    "state": ItemState.PENDING.value,
+                    "labels": {},
+                }
+                for number, each in enumerate(conversations, start=1)
+            ],
+        )
+    return RunId(run_id)
+
+
+def _reopen_failed(connection: Connection, run_id: RunId) -> int:
+    failed = connection.execute(
+        select(run_item.c.id, run_item.c.conversation_id).where(
+            run_item.c.run_id == run_id, run_item.c.state == ItemState.FAILED.value
+        )
+    ).all()
+    for row in failed:
+        remove_failed_windows(connection, row.id)
+        _close(connection, row.id, row.conversation_id, ItemState.PENDING, None, None)
+    return len(failed)
+
+
+def _finish_item(
+    connection: Connection,
+    item: ItemId,
+    state: ItemState,
+    reason: str | None,
+    conclusion: str | None,
+) -> None:
+    conversation_id = connection.execute(
+        select(run_item.c.conversation_id).where(run_item.c.id == item)
+    ).scalar()
+    if conversation_id is None:
+        raise StoreError(f"there is no conversation {item} in any run; start the run again")
+    _close(connection, item, conversation_id, state, reason, conclusion)
+
+
+def _close(
+    connection: Connection,
+    item: int,
+    conversation_id: int,
+    state: ItemState,
+    reason: str | None,
+    conclusion: str | None,
+) -> None:
+    """Give an item a state and everything that follows from it."""
+    said = consensus_of(
+        human_verdicts(acts_of(connection, claim.c.conversation_id == conversation_id))
+    )
+    change_item(
+        connection,
+        item,
+        {
+            "state": state.value,
+            "reason": reason,
+            "conclusion": conclusion,
+            **human_columns(connection, item, conversation_id, said, state=state, reason=reason),
+        },
+    )

@@ -1,0 +1,139 @@
+"""The store: one SQLite file that holds everything, opened, checked and brought up to date.
+
+Everything else reaches it through `conversations`, `runs` and `reviews`. Reads may be called from
+any thread and use connections of their own. Every write method is one transaction on the one
+writer thread and returns once it is committed. What is awaited from an event loop goes through
+`submit`, so that the loop never waits for a disk.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from faithtui.store.conversations import Conversations
+from faithtui.store.database import Database
+from faithtui.store.reviews import Reviews
+from faithtui.store.runs import Runs
+
+T = TypeVar("T")
+
+
+def utc_now() -> datetime:
+    """Tell the time, in UTC."""
+    return datetime.now(UTC)
+
+
+class Store:
+    """An open store. Thread-safe; a context manager that closes itself.
+
+    Attributes:
+        conversations: Imported conversations, their documents and ratings.
+        runs: Runs, their windows and verdicts, and stored replies of judges.
+        reviews: What people say about claims, and the readings agreement is computed from.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self.conversations = Conversations(database, clock)
+        self.runs = Runs(database, clock)
+        self.reviews = Reviews(database, clock)
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        create: bool = True,
+        clock: Callable[[], datetime] = utc_now,
+        busy_timeout_s: float = 5.0,
+    ) -> Self:
+        """Open a store, making or upgrading its tables where needed.
+
+        Args:
+            path: The file. Its directory must exist.
+            create: Make the file when there is none.
+            clock: Tells the time, timezone-aware.
+            busy_timeout_s: How long to wait, in seconds, while another process holds the lock.
+
+        Raises:
+            StoreError: There is no file and `create` is False, the directory is missing or cannot
+                be written, the file is no database, belongs to another program, to a newer
+                faithtui, cannot be written or stays locked, or the disk is full. The file is as
+                it was before.
+        """
+        return cls(Database.open(path, create=create, busy_timeout_s=busy_timeout_s), clock)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._database.path
+
+    @property
+    def schema_version(self) -> str:
+        """Revision of the tables, such as `0001`."""
+        return self._database.schema_version
+
+    def data_version(self) -> int:
+        """Give a number that changes with every commit, of this process or of another one."""
+        return self._database.data_version()
+
+    def check(self) -> list[str]:
+        """List what is wrong inside the file, one sentence each; [] when it is sound.
+
+        Reads the whole file, so it takes seconds on a large store.
+        """
+        return self._database.check()
+
+    def submit(
+        self,
+        fn: Callable[..., T],
+        *args: object,
+        urgent: bool = False,
+        durable: bool = False,
+        **kwargs: object,
+    ) -> Future[T]:
+        """Run a function on the writer thread, without waiting for it.
+
+        Meant for write methods of this store: `await asyncio.wrap_future(store.submit(
+        store.runs.save_window, item, assessment))`. Each write method it calls is a transaction
+        of its own. A future that is cancelled before its turn is dropped; one that runs is
+        finished.
+
+        Args:
+            fn: What to run.
+            args: Its positional arguments.
+            urgent: Go before everything that is queued and not urgent.
+            durable: Wait for the disk at each commit. Labels and replies always do.
+            kwargs: Its keyword arguments.
+
+        Returns:
+            Resolves when the function has returned, so after its commits, or raises what it
+            raised.
+
+        Raises:
+            StoreError: The store is closed.
+        """
+        return self._database.submit(fn, *args, urgent=urgent, durable=durable, **kwargs)
+
+    def close(self) -> None:
+        """Finish all queued writes, fold the log file into the store and close it.
+
+        Safe to call twice. Must not be called on the writer thread.
+        """
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        """Hand out the store."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the store."""
+        self.close()

@@ -1,0 +1,57 @@
+"""How texts and times enter the database, and what two equal texts have in common.
+
+Texts are stored exactly, but for what no database stores as text: a lone surrogate (half of a
+character, which JSON may hold) and NUL. Both become U+FFFD, one character for one, so that spans
+keep pointing at the same words. The type of every text column does it, so nothing gets past.
+"""
+
+import hashlib
+import re
+
+from sqlalchemy import Dialect, Text
+from sqlalchemy.types import TypeDecorator
+
+from faithtui.domain.conversation import normalised
+
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Replace each lone surrogate and each NUL by U+FFFD; equal length, idempotent."""
+    if text.isascii() and "\x00" not in text:
+        return text
+    return _NOT_STORABLE.sub("\ufffd", text)
+
+
+def storable_json(value: object) -> object:
+    """Do the same to every text inside a JSON value, keys included. Tuples become lists."""
+    match value:
+        case str():
+            return storable(value)
+        case dict():
+            return {storable(str(key)): storable_json(part) for key, part in value.items()}
+        case list() | tuple():
+            return [storable_json(part) for part in value]
+        case _:
+            return value
+
+
+def text_hash(text: str) -> str:
+    """Give equal texts, as stored, the same 64 hexadecimal digits."""
+    return hashlib.sha256(storable(text).encode("utf-8")).hexdigest()
+
+
+def claim_digest(text: str) -> str:
+    """Give claims that differ only in what `normalised` folds the same 64 hexadecimal digits."""
+    return text_hash(normalised(storable(text)))
+
+
+class StoredText(TypeDecorator[str]):
+    """Text of any length, made storable on its way in."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Make it storable."""
+        return None if value is None else storable(value)

@@ -1,0 +1,306 @@
+"""Writing one judged window: everything of it in one transaction, or nothing.
+
+What a window shares with others (claims, truths, evidence) is looked up with one query per table
+and inserted in bulk, so that a window of a hundred truths takes a few milliseconds.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import Connection, and_, delete, insert, select, update
+
+from faithtui.domain.assessment import Assessment, Claim, Truth
+from faithtui.domain.ids import ItemId
+from faithtui.domain.scores import ScoreState
+from faithtui.errors import StoreError
+from faithtui.store.codecs import span_columns
+from faithtui.store.database import new_id
+from faithtui.store.rollups import change_item, count_labels
+from faithtui.store.tables import (
+    claim,
+    document,
+    evidence,
+    run_item,
+    truth,
+    turn_document,
+    verdict,
+    window,
+)
+from faithtui.store.texts import claim_digest, text_hash
+
+ClaimKey = tuple[int, str]
+"""Turn and digest."""
+TruthKey = tuple[int | None, str]
+"""Document id and digest."""
+
+
+def save_window(
+    connection: Connection, now: datetime, item: ItemId, assessment: Assessment
+) -> None:
+    """Write a window; see `Runs.save_window`."""
+    position = assessment.window.position
+    row = connection.execute(
+        select(
+            run_item.c.conversation_id,
+            run_item.c.windows,
+            run_item.c.failed_windows,
+            window.c.id.label("stored"),
+        )
+        .outerjoin(
+            window, and_(window.c.run_item_id == run_item.c.id, window.c.position == position)
+        )
+        .where(run_item.c.id == item)
+    ).one_or_none()
+    if row is None:
+        raise StoreError(f"there is no conversation {item} in any run; start the run again")
+    if row.stored is not None:
+        return
+    claims = _find_or_make_claims(
+        connection, row.conversation_id, [each.claim for each in assessment.verdicts]
+    )
+    truths = _find_or_make_truths(connection, item, row.conversation_id, assessment)
+    score = assessment.score
+    window_id = new_id(
+        connection,
+        insert(window).values(
+            run_item_id=item,
+            position=position,
+            interactions=list(assessment.window.interactions),
+            turns=list(assessment.window.turns),
+            score=score.value,
+            score_state=score.state.value,
+            score_reason=score.reason,
+            reason=assessment.reason,
+            without_context=assessment.without_context,
+            surplus=list(assessment.surplus),
+            truths=list(dict.fromkeys(truths[each] for each in assessment.truths)),
+            judged_at=now,
+        ),
+    )
+    claim_ids = [claims[each.claim] for each in assessment.verdicts]
+    _add_verdicts(connection, item, window_id, assessment, claim_ids)
+    _add_evidence(connection, item, assessment, claim_ids, truths)
+    change_item(
+        connection,
+        item,
+        {
+            "windows": row.windows + 1,
+            "failed_windows": row.failed_windows + (score.state is ScoreState.FAILED),
+            **count_labels(connection, item),
+        },
+    )
+
+
+def _find_or_make_claims(
+    connection: Connection, conversation_id: int, claims: Iterable[Claim]
+) -> dict[Claim, int]:
+    keys: dict[Claim, ClaimKey] = {each: (each.turn, claim_digest(each.text)) for each in claims}
+    if not keys:
+        return {}
+    known = select(claim.c.id, claim.c.turn, claim.c.digest).where(
+        claim.c.conversation_id == conversation_id, claim.c.kind == "claim"
+    )
+    ids: dict[ClaimKey, int] = {(row.turn, row.digest): row.id for row in connection.execute(known)}
+    first = {key: each for each, key in reversed(keys.items())}
+    missing = [key for key in dict.fromkeys(keys.values()) if key not in ids]
+    if missing:
+        connection.execute(
+            insert(claim),
+            [
+                {
+                    "conversation_id": conversation_id,
+                    "kind": "claim",
+                    "turn": key[0],
+                    "digest": key[1],
+                    "text": first[key].text,
+                    **span_columns(first[key].span),
+                    "imported": False,
+                }
+                for key in missing
+            ],
+        )
+        ids = {(row.turn, row.digest): row.id for row in connection.execute(known)}
+    return {each: ids[key] for each, key in keys.items()}
+
+
+def _find_or_make_truths(
+    connection: Connection, item: int, conversation_id: int, assessment: Assessment
+) -> dict[Truth, int]:
+    named = [each.truth for said in assessment.verdicts for each in said.evidence]
+    truths = list(dict.fromkeys([*assessment.truths, *named]))
+    if not truths:
+        return {}
+    documents = _documents(connection, conversation_id)
+    hashes = {text: text_hash(text) for text in {each.document for each in truths} if text}
+    keys: dict[Truth, TruthKey] = {
+        each: (
+            documents.get(hashes[each.document]) if each.document else None,
+            claim_digest(each.text),
+        )
+        for each in truths
+    }
+    known = select(truth.c.id, truth.c.document_id, truth.c.digest).where(
+        truth.c.run_item_id == item
+    )
+    ids: dict[TruthKey, int] = {
+        (row.document_id, row.digest): row.id for row in connection.execute(known)
+    }
+    first = {key: each for each, key in reversed(keys.items())}
+    missing = [key for key in dict.fromkeys(keys.values()) if key not in ids]
+    if missing:
+        connection.execute(
+            insert(truth),
+            [
+                {
+                    "run_item_id": item,
+                    "document_id": key[0],
+                    "digest": key[1],
+                    "text": first[key].text,
+                    **span_columns(first[key].span),
+                }
+                for key in missing
+            ],
+        )
+        ids = {(row.document_id, row.digest): row.id for row in connection.execute(known)}
+    return {each: ids[key] for each, key in keys.items()}
+
+
+def _documents(connection: Connection, conversation_id: int) -> dict[str, int]:
+    """Find the documents of a conversation by the hash of their text."""
+    rows = connection.execute(
+        select(document.c.hash, document.c.id)
+        .join(turn_document, turn_document.c.document_id == document.c.id)
+        .where(turn_document.c.conversation_id == conversation_id)
+    )
+    return {row.hash: row.id for row in rows}
+
+
+def _add_verdicts(
+    connection: Connection,
+    item: int,
+    window_id: int,
+    assessment: Assessment,
+    claim_ids: list[int],
+) -> None:
+    if not claim_ids:
+        return
+    homes = {
+        row.claim_id: row
+        for row in connection.execute(
+            select(
+                verdict.c.claim_id,
+                verdict.c.window_id,
+                verdict.c.position,
+                window.c.position.label("at"),
+            )
+            .join(window, window.c.id == verdict.c.window_id)
+            .where(verdict.c.run_item_id == item, verdict.c.is_home)
+        )
+    }
+    here: set[int] = set()
+    rows = []
+    for place, (said, claim_id) in enumerate(zip(assessment.verdicts, claim_ids, strict=True)):
+        home = homes.get(claim_id)
+        is_home = claim_id not in here and (home is None or assessment.window.position < home.at)
+        here.add(claim_id)
+        if is_home and home is not None:
+            # Windows may finish in any order; the home is the first one in the conversation.
+            connection.execute(
+                update(verdict)
+                .where(verdict.c.window_id == home.window_id, verdict.c.position == home.position)
+                .values(is_home=False)
+            )
+        rows.append(
+            {
+                "window_id": window_id,
+                "position": place,
+                "run_item_id": item,
+                "claim_id": claim_id,
+                "label": said.label,
+                "word": said.word,
+                "reason": said.reason,
+                "confidence": said.confidence,
+                "is_home": is_home,
+            }
+        )
+    connection.execute(insert(verdict), rows)
+
+
+def _add_evidence(
+    connection: Connection,
+    item: int,
+    assessment: Assessment,
+    claim_ids: list[int],
+    truths: dict[Truth, int],
+) -> None:
+    named = dict.fromkeys(
+        (claim_id, truths[each.truth], each.stance)
+        for said, claim_id in zip(assessment.verdicts, claim_ids, strict=True)
+        for each in said.evidence
+    )
+    if not named:
+        return
+    known = {
+        (row.claim_id, row.truth_id, row.stance)
+        for row in connection.execute(
+            select(evidence.c.claim_id, evidence.c.truth_id, evidence.c.stance).where(
+                evidence.c.run_item_id == item
+            )
+        )
+    }
+    new = [
+        {"run_item_id": item, "claim_id": claim_id, "truth_id": truth_id, "stance": stance}
+        for claim_id, truth_id, stance in named
+        if (claim_id, truth_id, stance) not in known
+    ]
+    if new:
+        connection.execute(insert(evidence), new)
+
+
+def remove_failed_windows(connection: Connection, item: int) -> None:
+    """Take the failed windows of a conversation of a run away, so that they are judged again."""
+    gone = list(
+        connection.execute(
+            select(window.c.id).where(
+                window.c.run_item_id == item, window.c.score_state == ScoreState.FAILED.value
+            )
+        ).scalars()
+    )
+    if not gone:
+        return
+    connection.execute(delete(verdict).where(verdict.c.window_id.in_(gone)))
+    connection.execute(delete(window).where(window.c.id.in_(gone)))
+    _find_homes_again(connection, item)
+    connection.execute(
+        delete(evidence).where(
+            evidence.c.run_item_id == item,
+            evidence.c.claim_id.not_in(
+                select(verdict.c.claim_id).where(verdict.c.run_item_id == item)
+            ),
+        )
+    )
+    left = connection.execute(select(window.c.id).where(window.c.run_item_id == item)).all()
+    change_item(
+        connection,
+        item,
+        {"windows": len(left), "failed_windows": 0, **count_labels(connection, item)},
+    )
+
+
+def _find_homes_again(connection: Connection, item: int) -> None:
+    """Mark the first verdict of every claim, after windows have gone."""
+    homes: dict[int, tuple[int, int]] = {}
+    for row in connection.execute(
+        select(verdict.c.claim_id, verdict.c.window_id, verdict.c.position)
+        .join(window, window.c.id == verdict.c.window_id)
+        .where(verdict.c.run_item_id == item)
+        .order_by(window.c.position, verdict.c.position)
+    ):
+        homes.setdefault(row.claim_id, (row.window_id, row.position))
+    connection.execute(update(verdict).where(verdict.c.run_item_id == item).values(is_home=False))
+    for window_id, position in homes.values():
+        connection.execute(
+            update(verdict)
+            .where(verdict.c.window_id == window_id, verdict.c.position == position)
+            .values(is_home=True)
+        )

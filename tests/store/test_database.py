@@ -1,0 +1,438 @@
+"""Connections, the writer thread, and what happens when the file does not play along."""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import CancelledError, Future
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
+
+from faithtui.domain.review import Action
+from faithtui.errors import StoreError
+from faithtui.store.store import Store
+from tests.store.building import judged, talk
+
+
+def write(store: Store, sql: str) -> None:
+    store._database.write(lambda connection: connection.exec_driver_sql(sql))
+
+
+def pragma(store: Store, name: str) -> object:
+    """Ask the writer's own connection."""
+    raw = store._database._raw_writer()
+    (value,) = store.submit(lambda: raw.execute(f"PRAGMA {name}").fetchone()).result()
+    return value
+
+
+def test_a_new_file_is_a_sound_store_in_wal_mode(store: Store, path: Path) -> None:
+    assert path.is_file()
+    assert store.path == path
+    assert store.schema_version == "0001"
+    assert store.check() == []
+    assert pragma(store, "journal_mode") == "wal"
+    assert pragma(store, "foreign_keys") == 1
+
+
+def test_closing_folds_the_log_in_and_may_be_done_twice(path: Path) -> None:
+    store = Store.open(path)
+    judged(store, talk(), {1: ["yes"], 3: ["no"]})
+    store.close()
+    store.close()
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_closed_store_says_so(path: Path) -> None:
+    store = Store.open(path)
+    store.close()
+    for use in (store.conversations.count, store.data_version, lambda: write(store, "SELECT 1")):
+        with pytest.raises(StoreError, match="is closed; open it again"):
+            use()
+
+
+def test_closing_finishes_what_is_queued(path: Path) -> None:
+    store = Store.open(path)
+    gate = threading.Event()
+    store.submit(gate.wait)
+    futures = [
+        store.submit(store.conversations.import_batch, [talk(str(number))]) for number in range(20)
+    ]
+    threading.Timer(0.01, gate.set).start()
+    store.close()
+    assert all(future.done() for future in futures)
+    with Store.open(path) as again:
+        assert again.conversations.count() == 20
+
+
+def test_urgent_work_goes_before_queued_work(store: Store) -> None:
+    gate, order = threading.Event(), list[str]()
+    store.submit(gate.wait)
+    futures: list[Future[None]] = [
+        store.submit(order.append, "first"),
+        store.submit(order.append, "second"),
+        store.submit(order.append, "urgent", urgent=True),
+    ]
+    gate.set()
+    for future in futures:
+        future.result()
+    assert order == ["urgent", "first", "second"]
+
+
+def test_labels_are_urgent_by_themselves(store: Store) -> None:
+    run, item = judged(store, talk(), {1: ["yes"]})
+    claim = store.runs.review_view(item, "me").claims[0].id
+    gate = threading.Event()
+    store.submit(gate.wait)
+    labelled_when_its_turn_came = store.submit(lambda: store.runs.row(run).labelled)
+    person = threading.Thread(
+        target=partial(
+            store.reviews.record,
+            claim,
+            "me",
+            Action.BLIND,
+            "no",
+            run=run,
+            judge_verdict="yes",
+            saw_judge=False,
+        )
+    )
+    person.start()
+    while store._database._queue.qsize() < 2:
+        person.join(0.001)
+    gate.set()
+    assert labelled_when_its_turn_came.result() == 1
+    person.join()
+
+
+def test_a_write_on_the_writer_thread_runs_inline(store: Store) -> None:
+    def both() -> int:
+        store.conversations.import_batch([talk("a")])
+        store.conversations.import_batch([talk("b")])
+        return store.conversations.count()
+
+    assert store.submit(both).result() == 2
+
+
+def test_a_submitted_write_can_be_awaited(store: Store) -> None:
+    async def import_one() -> int:
+        counts = await asyncio.wrap_future(store.submit(store.conversations.import_batch, [talk()]))
+        return counts.new
+
+    assert asyncio.run(import_one()) == 1
+
+
+def test_what_a_submitted_function_raises_reaches_the_one_who_waits(store: Store) -> None:
+    with pytest.raises(StoreError, match="no conversation 99"):
+        store.submit(store.runs.finish_item, 99, "done", None).result()
+    assert store.conversations.count() == 0
+
+
+def test_work_cancelled_before_its_turn_is_dropped(store: Store) -> None:
+    gate = threading.Event()
+    store.submit(gate.wait)
+    dropped = store.submit(store.conversations.import_batch, [talk()])
+    assert dropped.cancel()
+    gate.set()
+    with pytest.raises(CancelledError):
+        dropped.result()
+    assert store.conversations.count() == 0
+
+
+def test_a_write_that_raises_leaves_nothing_behind(store: Store) -> None:
+    def half(connection: Connection) -> None:
+        connection.exec_driver_sql("INSERT INTO document (hash, text) VALUES ('a', 'b')")
+        raise ValueError("in the middle")
+
+    with pytest.raises(ValueError, match="in the middle"):
+        store._database.write(half)
+    with store._database.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM document").scalar() == 0
+
+
+@pytest.mark.parametrize(("durable", "level"), [(True, 2), (False, 1)])
+def test_durable_writes_wait_for_the_disk_and_others_do_not(
+    store: Store, durable: bool, level: int
+) -> None:
+    found = store._database.write(
+        lambda connection: connection.exec_driver_sql("PRAGMA synchronous").scalar(),
+        durable=durable,
+    )
+    assert found == level
+    submitted = store.submit(
+        lambda: store._database.write(
+            lambda connection: connection.exec_driver_sql("PRAGMA synchronous").scalar()
+        ),
+        durable=durable,
+    )
+    assert submitted.result() == level
+    assert (
+        store._database.write(
+            lambda connection: connection.exec_driver_sql("PRAGMA synchronous").scalar()
+        )
+        == 1
+    )
+
+
+def test_readers_cannot_write(store: Store) -> None:
+    with (
+        pytest.raises(StoreError, match="cannot be written"),
+        store._database.reading() as connection,
+    ):
+        connection.exec_driver_sql("INSERT INTO document (hash, text) VALUES ('a', 'b')")
+
+
+def test_a_reader_keeps_its_snapshot_while_others_write(store: Store) -> None:
+    with store._database.reading() as connection:
+        count = "SELECT count(*) FROM conversation"
+        assert connection.exec_driver_sql(count).scalar() == 0
+        store.conversations.import_batch([talk()])
+        assert connection.exec_driver_sql(count).scalar() == 0
+    assert store.conversations.count() == 1
+
+
+def test_readers_in_other_threads_only_ever_see_whole_batches(store: Store) -> None:
+    batches = [[talk(f"{batch}-{each}") for each in range(7)] for batch in range(20)]
+    seen, stop = list[int](), threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            seen.append(store.conversations.count())
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for batch in batches:
+        store.conversations.import_batch(batch)
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert seen
+    assert {count % 7 for count in seen} == {0}
+    assert store.conversations.count() == 140
+
+
+def test_writers_in_many_threads_lose_nothing(store: Store) -> None:
+    def write_some(name: int) -> None:
+        for number in range(10):
+            store.conversations.import_batch([talk(f"{name}-{number}")])
+
+    threads = [threading.Thread(target=write_some, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.conversations.count() == 40
+
+
+def test_data_version_changes_with_commits_of_this_and_of_other_processes(
+    store: Store, path: Path
+) -> None:
+    start = store.data_version()
+    assert store.data_version() == start
+    store.conversations.import_batch([talk("ours")])
+    ours = store.data_version()
+    assert ours != start
+    with Store.open(path) as other:
+        other.conversations.import_batch([talk("theirs")])
+    assert store.data_version() != ours
+
+
+IMPORT_MANY = """
+import sys
+from pathlib import Path
+from faithtui.store.store import Store
+from tests.store.building import talk
+with Store.open(Path(sys.argv[1])) as store:
+    for number in range(50):
+        store.conversations.import_batch([talk(f"{sys.argv[2]}-{number}")])
+"""
+
+
+def run_python(code: str, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", code, *arguments])
+
+
+def test_two_processes_make_and_fill_the_same_store_at_once(path: Path) -> None:
+    processes = [run_python(IMPORT_MANY, str(path), name) for name in ("a", "b", "c")]
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    with Store.open(path) as store:
+        assert store.conversations.count() == 150
+        assert store.check() == []
+
+
+def test_opening_a_current_file_does_not_import_alembic(path: Path) -> None:
+    Store.open(path).close()
+    code = (
+        "import sys; from pathlib import Path; from faithtui.store.store import Store;"
+        "Store.open(Path(sys.argv[1])).close(); sys.exit('alembic' in sys.modules)"
+    )
+    assert run_python(code, str(path)).wait() == 0
+
+
+def test_a_missing_file_is_made_only_when_asked(path: Path) -> None:
+    with pytest.raises(StoreError, match=r"there is no store at .*store\.db; import"):
+        Store.open(path, create=False)
+    assert not path.exists()
+    Store.open(path).close()
+    Store.open(path, create=False).close()
+
+
+def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"there is no directory .*nowhere; make it"):
+        Store.open(tmp_path / "nowhere" / "store.db")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_directory_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is a directory; name a file"):
+        Store.open(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"Just a text file, with words in it.\n" * 40, b"\xff" * 9000])
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"store\.db is no database; choose another"):
+        Store.open(path)
+    assert path.read_bytes() == content
+
+
+def test_another_programs_database_is_refused_and_left_alone(path: Path) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        other.execute("INSERT INTO alembic_version VALUES ('0001')")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="database of another program"):
+        Store.open(path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
+    Store.open(path).close()
+    other = sqlite3.connect(path)
+    other.execute("UPDATE alembic_version SET version_num = '0099'")
+    other.commit()
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"newer faithtui \(tables 0099, this one knows 0001\)"):
+        Store.open(path)
+    assert path.read_bytes() == before
+
+
+def test_a_lock_held_elsewhere_is_reported_after_the_timeout_and_then_over(
+    store: Store, path: Path
+) -> None:
+    store.conversations.import_batch([talk("before")])
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked by another process"):
+        store.conversations.import_batch([talk("meanwhile")])
+    assert store.conversations.count() == 1
+    other.execute("ROLLBACK")
+    other.close()
+    store.conversations.import_batch([talk("after")])
+    assert store.conversations.count() == 2
+
+
+def test_a_file_locked_whole_cannot_be_opened(path: Path) -> None:
+    Store.open(path).close()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreError, match="locked by another process"):
+        Store.open(path, busy_timeout_s=0.05)
+    other.close()
+    Store.open(path).close()
+
+
+def test_a_full_disk_is_reported_and_what_was_there_stays(store: Store) -> None:
+    judged(store, talk("before"), {1: ["yes"]})
+    pages = pragma(store, "page_count")
+    write(store, f"PRAGMA max_page_count = {pages}")
+    big = talk("big", say="word " * 100_000)
+    with pytest.raises(StoreError, match="the disk is full and this was not written"):
+        store.conversations.import_batch([talk("small"), big])
+    assert store.conversations.count() == 1
+    assert store.check() == []
+    write(store, "PRAGMA max_page_count = 1000000")
+    assert store.conversations.import_batch([talk("small"), big]).new == 2
+
+
+OPEN_AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from faithtui.errors import StoreError
+from faithtui.store.store import Store
+if os.getuid() == 0:
+    os.setuid(65534)
+try:
+    Store.open(Path(sys.argv[1])).close()
+except StoreError as error:
+    print(error)
+"""
+
+
+def as_nobody(path: Path) -> str:
+    """Open a store as somebody who may not do everything, and give what it says."""
+    return subprocess.run(
+        [sys.executable, "-c", OPEN_AS_NOBODY, str(path)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
+def test_files_and_directories_that_cannot_be_written_are_named() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o755)
+        path = directory / "store.db"
+        Store.open(path).close()
+        path.chmod(0o444)
+        directory.chmod(0o777)
+        assert "store.db cannot be written; change its permissions" in as_nobody(path)
+        path.chmod(0o666)
+        directory.chmod(0o555)
+        assert f"the directory {directory} cannot be written" in as_nobody(path)
+        directory.chmod(0o777)
+        assert as_nobody(path) == ""
+
+
+def test_a_file_that_turns_read_only_is_reported(store: Store) -> None:
+    raw = store._database._raw_writer()
+    store.submit(raw.execute, "PRAGMA query_only = ON").result()
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.conversations.import_batch([talk()])
+
+
+def test_check_names_damage(path: Path) -> None:
+    with Store.open(path) as store:
+        store.conversations.import_batch([talk(str(number)) for number in range(200)])
+    content = path.read_bytes()
+    path.write_bytes(content[:-8192] + b"\x00" * 8192)
+    with Store.open(path) as store:
+        assert store.check()
+
+
+def test_check_names_broken_references(store: Store, path: Path) -> None:
+    judged(store, talk(), {1: ["yes"]})
+    other = sqlite3.connect(path)
+    other.execute("DELETE FROM claim")
+    other.commit()
+    other.close()
+    assert store.check() == [
+        "row 1 of table evidence refers to a row of claim that is not there",
+        "row 1 of table verdict refers to a row of claim that is not there",
+        "row 2 of table verdict refers to a row of claim that is not there",
+    ]
+
+
+def test_a_bug_keeps_its_traceback(store: Store) -> None:
+    with pytest.raises(OperationalError, match="no such table"):
+        write(store, "SELECT * FROM nowhere")

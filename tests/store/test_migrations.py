@@ -1,0 +1,101 @@
+"""Upgrading: from nothing, and from a file of every revision there has been."""
+
+import importlib.util
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+
+from faithtui.domain.review import Action
+from faithtui.domain.scores import scored
+from faithtui.errors import StoreError
+from faithtui.store.database import HEAD
+from faithtui.store.migrations.upgrade import upgrade
+from faithtui.store.store import Store
+from faithtui.store.tables import METADATA
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "databases"
+
+
+def revisions() -> list[str]:
+    """All revisions, the oldest first."""
+    config = Config()
+    config.set_main_option("script_location", "faithtui.store:migrations")
+    config.set_main_option("path_separator", "os")
+    found = [each.revision for each in ScriptDirectory.from_config(config).walk_revisions()]
+    return found[::-1]
+
+
+def test_the_program_knows_its_newest_revision() -> None:
+    assert revisions()[-1] == HEAD
+
+
+def test_there_is_a_fixture_of_every_revision() -> None:
+    expected = [f"v{number}.sqlite" for number, _ in enumerate(revisions(), start=1)]
+    assert sorted(each.name for each in FIXTURES.glob("*.sqlite")) == expected
+
+
+def differences(store: Store) -> list[object]:
+    def compare(connection: Connection) -> list[object]:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return list(compare_metadata(context, METADATA))
+
+    return store._database.write(compare)
+
+
+def test_the_revisions_make_exactly_the_tables_of_the_program(store: Store) -> None:
+    assert differences(store) == []
+
+
+@pytest.mark.parametrize("fixture", sorted(FIXTURES.glob("*.sqlite")), ids=lambda path: path.stem)
+def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Path) -> None:
+    shutil.copy(fixture, path)
+    with Store.open(path) as store:
+        assert store.schema_version == HEAD
+        assert differences(store) == []
+        assert store.check() == []
+        (row,) = store.runs.rows()
+        assert (row.done, row.skipped, row.claims, row.labelled) == (1, 1, 3, 2)
+        first, _ = store.runs.item_ids(row.id)
+        view = store.runs.review_view(first, "me")
+        assert [claim.judge.label for claim in view.claims] == ["yes", "no", "idk"]
+        assert [claim.human for claim in view.claims] == [None, "yes", "no"]
+        assert view.item.corrected is not None
+        assert view.item.corrected.pooled == scored(2 / 3)
+        assert store.runs.reply("key") is not None
+        assert len(store.conversations.get(view.item.conversation).ratings) == 2
+        act = store.reviews.undo("me")
+        assert act is not None
+        assert (act.action, act.verdict) == (Action.OVERRIDDEN, "yes")
+
+
+def test_an_upgrade_that_fails_leaves_the_file_as_it_was(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_halfway(connection: Connection) -> None:
+        upgrade(connection)
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr("faithtui.store.migrations.upgrade.upgrade", fail_halfway)
+    with pytest.raises(StoreError, match="the disk is full"):
+        Store.open(path)
+    with sqlite3.connect(path) as left:
+        assert left.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    left.close()
+    monkeypatch.undo()
+    with Store.open(path) as store:
+        assert store.schema_version == HEAD
+
+
+def test_revisions_are_shipped_inside_the_package() -> None:
+    package = importlib.util.find_spec("faithtui.store")
+    assert package is not None
+    assert package.origin is not None
+    versions = Path(package.origin).parent / "migrations" / "versions"
+    assert [each.name[:4] for each in sorted(versions.glob("0*.py"))] == revisions()

@@ -1,0 +1,188 @@
+"""What agreement is computed from."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from faithtui.domain.conversation import Conversation, Rating
+from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.readings import ClaimReading
+from faithtui.domain.review import Action
+from faithtui.domain.scores import ScoreState, no_score, scored
+from faithtui.store.records import ItemState
+from faithtui.store.store import Store
+from tests.store.building import RULE, SPEC, Labels, assess, judged, talk, windows_of
+
+MTRAG = "mtrag-faithfulness-1-4"
+
+
+def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) -> None:
+    conversation = replace(talk(answers=3), group="together")
+    store.conversations.import_batch([talk("other"), conversation])
+    run = store.runs.create(SPEC, store.conversations.ids())
+    other, item = store.runs.item_ids(run)
+    said: list[Labels] = [
+        {1: ["yes", "no"]},
+        {1: ["yes", "idk"], 3: [None]},
+        {1: ["yes", None], 3: [None], 5: ["idk"]},
+    ]
+    for window, labels in zip(windows_of(conversation), said, strict=True):
+        store.runs.save_window(item, assess(window, labels))
+    store.runs.save_window(other, assess(windows_of(conversation)[0], {1: ["no"]}))
+    claims = store.runs.review_view(item, "me").claims
+    for reviewer, action, verdict in (
+        ("me", Action.OVERRIDDEN, "no"),
+        ("bob", Action.BLIND, "no"),
+        ("cyd", Action.BULK, "yes"),
+    ):
+        store.reviews.record(
+            claims[0].id, reviewer, action, verdict, run=run, judge_verdict=None, saw_judge=False
+        )
+    first, *readings = store.reviews.claim_readings(run)
+    assert (first.key, first.group, first.judge) == ("other", "other", "no")
+    about = partial(
+        ClaimReading, conversation=store.conversations.ids()[1], key="one", group="together"
+    )
+    assert readings == [
+        about(
+            claims[0].id,
+            turn=1,
+            text="Claim 1.0",
+            judge="yes",
+            human="no",
+            reviewers=2,
+            windows=3,
+            steady=True,
+        ),
+        about(
+            claims[1].id,
+            turn=1,
+            text="Claim 1.1",
+            judge="no",
+            human=None,
+            reviewers=0,
+            windows=3,
+            steady=False,
+        ),
+        about(
+            claims[2].id,
+            turn=3,
+            text="Claim 3.0",
+            judge=None,
+            human=None,
+            reviewers=0,
+            windows=2,
+            steady=True,
+        ),
+        about(
+            claims[3].id,
+            turn=5,
+            text="Claim 5.0",
+            judge="idk",
+            human=None,
+            reviewers=0,
+            windows=1,
+            steady=True,
+        ),
+    ]
+
+
+def test_imported_claims_that_the_judge_never_saw_are_no_readings(store: Store) -> None:
+    rating = Rating(1, "ann", "faithbench-span", "Unwanted", "Marked by hand")
+    run, _ = judged(store, talk(ratings=[rating]), {1: ["yes"]})
+    assert [each.text for each in store.reviews.claim_readings(run)] == ["Claim 1.0"]
+
+
+def test_readings_belong_to_their_run(store: Store) -> None:
+    first, _ = judged(store, talk(), {1: ["yes"]})
+    second, _ = judged(store, talk(), {1: ["no"]})
+    empty = store.runs.create(SPEC, [])
+    judge = [[each.judge for each in store.reviews.claim_readings(run)] for run in (first, second)]
+    assert judge == [["yes"], ["no"]]
+    assert store.reviews.claim_readings(empty) == ()
+    assert store.reviews.answer_readings(empty) == ()
+
+
+def rated(*ratings: Rating) -> Conversation:
+    return talk(answers=3, ratings=ratings)
+
+
+def test_a_rated_answer_is_scored_by_its_own_claims(store: Store) -> None:
+    conversation = rated(
+        Rating(1, "ann", MTRAG, "4"),
+        Rating(1, "bob", MTRAG, "2"),
+        Rating(1, "cyd", MTRAG, "3"),
+        Rating(3, "ann", MTRAG, "1"),
+        Rating(5, "ann", "made up", "Weird"),
+    )
+    labels: Labels = {1: ["yes", "no", "idk", "no"], 3: ["no"]}
+    run, _ = judged(store, conversation, labels)
+    one, two, three = store.reviews.answer_readings(run)
+    assert (one.turn, one.score, one.claims, one.passes) == (1, scored(0.5), 4, True)
+    assert (one.human, one.raters) == ("yes", 3)
+    assert one.rating == pytest.approx(2 / 3)
+    assert (two.turn, two.score, two.claims, two.passes) == (3, scored(0.0), 1, False)
+    assert (two.human, two.raters, two.rating) == ("no", 1, 0.0)
+    assert (three.turn, three.score, three.claims, three.passes) == (5, scored(1.0), 0, True)
+    assert (three.human, three.raters, three.rating) == (None, 1, None)
+    assert {each.key for each in (one, two, three)} == {"one"}
+
+
+def test_people_correcting_claims_do_not_change_what_the_judge_said_of_the_answer(
+    store: Store,
+) -> None:
+    run, item = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["no"]})
+    claim = store.runs.review_view(item, "me").claims[0].id
+    store.reviews.record(
+        claim, "me", Action.OVERRIDDEN, "yes", run=run, judge_verdict="no", saw_judge=True
+    )
+    (answer,) = store.reviews.answer_readings(run)
+    assert answer.score == scored(0.0)
+
+
+def test_an_answer_with_a_missing_verdict_has_no_score_even_under_a_peers_rule(
+    store: Store,
+) -> None:
+    spec = replace(SPEC, rule=replace(RULE, as_peer=True))
+    run, _ = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["yes", None]}, spec=spec)
+    (answer,) = store.reviews.answer_readings(run)
+    assert answer.score == no_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
+    assert answer.passes is None
+
+
+def planned(store: Store, conversation: Conversation) -> tuple[RunId, ItemId]:
+    store.conversations.import_batch([conversation])
+    run = store.runs.create(SPEC, store.conversations.ids())
+    (item,) = store.runs.item_ids(run)
+    return run, item
+
+
+def test_an_answer_whose_window_failed_has_no_score(store: Store) -> None:
+    conversation = rated(Rating(1, "ann", MTRAG, "4"), Rating(3, "ann", MTRAG, "4"))
+    run, item = planned(store, conversation)
+    failed = no_score(ScoreState.FAILED, "timeout")
+    first, second, _ = windows_of(conversation)
+    store.runs.save_window(item, assess(first, {}, score=failed))
+    store.runs.save_window(item, assess(second, {3: ["yes"]}))
+    store.runs.finish_item(item, ItemState.DONE, None)
+    one, two = store.reviews.answer_readings(run)
+    assert (one.score, one.passes) == (failed, None)
+    assert (two.score, two.passes) == (scored(1.0), True)
+
+
+def test_an_answer_in_no_window_has_no_score(store: Store) -> None:
+    conversation = rated(Rating(5, "ann", MTRAG, "4"))
+    run, item = planned(store, conversation)
+    store.runs.save_window(item, assess(windows_of(conversation)[0], {1: ["yes"]}))
+    store.runs.finish_item(item, ItemState.DONE, None)
+    (answer,) = store.reviews.answer_readings(run)
+    assert answer.score == no_score(ScoreState.SKIPPED, "the answer is in no window")
+
+
+@pytest.mark.parametrize("state", [ItemState.FAILED, ItemState.SKIPPED, None])
+def test_answers_of_conversations_that_are_not_done_are_left_out(
+    store: Store, state: ItemState | None
+) -> None:
+    run, _ = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["yes"]}, finish=state)
+    assert store.reviews.answer_readings(run) == ()

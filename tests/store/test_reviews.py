@@ -1,0 +1,310 @@
+"""Human verdicts: what is recorded, undone and redone, and the scores that follow."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from faithtui.domain.conversation import Rating
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.review import (
+    Action,
+    HumanVerdict,
+    LabelAct,
+    consensus,
+    effective,
+    next_redo,
+    next_undo,
+)
+from faithtui.domain.scores import ScoreState, scored
+from faithtui.errors import StoreError
+from faithtui.store.records import ClaimView, ItemRow, ItemState
+from faithtui.store.store import Store
+from tests.store.building import SPEC, Labels, assess, judged, talk, windows_of
+
+LABELS: Labels = {1: ["yes", "no"], 3: ["idk", None]}
+
+
+def say(
+    store: Store,
+    claim: ClaimId,
+    verdict: str | None,
+    reviewer: str = "me",
+    action: Action = Action.OVERRIDDEN,
+    note: str | None = None,
+    run: RunId | None = None,
+) -> LabelAct:
+    return store.reviews.record(
+        claim, reviewer, action, verdict, note, run=run, judge_verdict=None, saw_judge=True
+    )
+
+
+def claims_of(store: Store, item: ItemId, reviewer: str = "me") -> tuple[ClaimView, ...]:
+    return store.runs.review_view(item, reviewer).claims
+
+
+def row_of(store: Store, item: ItemId) -> ItemRow:
+    (row,) = store.runs.item_rows([item])
+    return row
+
+
+def test_a_verdict_corrects_the_scores_at_once(store: Store) -> None:
+    run, item = judged(store, talk(), {1: ["yes", "no"], 3: ["yes"]})
+    claims = claims_of(store, item)
+    act = say(store, claims[1].id, "yes", run=run, note="it does say so")
+    assert (act.claim, act.reviewer, act.action, act.verdict, act.note) == (
+        (claims[1].id, "me", Action.OVERRIDDEN, "yes", "it does say so")
+    )
+    row = row_of(store, item)
+    assert row.scores is not None
+    assert row.corrected is not None
+    assert row.scores.windowed == scored((1 / 2 + 2 / 3) / 2)
+    assert (row.corrected.windowed, row.corrected.pooled) == (scored(1.0), scored(1.0))
+    assert (row.labelled, row.overridden) == (1, 1)
+    totals = store.runs.row(run)
+    assert (totals.labelled, totals.corrected) == (1, 1.0)
+    assert totals.score == pytest.approx(7 / 12, abs=1e-12)
+    view = store.runs.review_view(item, "me")
+    assert [window.corrected for window in view.windows] == [scored(1.0), scored(1.0)]
+    assert [window.score for window in view.windows] == [scored(0.5), scored(2 / 3)]
+    assert view.claims[1].mine == HumanVerdict(
+        claims[1].id, "me", "yes", Action.OVERRIDDEN, "it does say so"
+    )
+    assert view.claims[1].human == "yes"
+    assert view.claims[1].judge.label == "no"
+
+
+def test_a_person_can_fill_in_a_missing_verdict(store: Store) -> None:
+    _, item = judged(store, talk(), LABELS)
+    before = row_of(store, item)
+    assert before.corrected is not None
+    assert before.corrected.windowed.state is ScoreState.INCOMPLETE
+    say(store, claims_of(store, item)[3].id, "no")
+    after = row_of(store, item)
+    assert after.scores == before.scores
+    assert after.corrected is not None
+    assert after.corrected.pooled == scored(0.5)
+
+
+def test_an_unfair_claim_leaves_the_corrected_score(store: Store) -> None:
+    _, item = judged(store, talk(), {1: ["yes", "no"]})
+    say(store, claims_of(store, item)[1].id, "x")
+    corrected = row_of(store, item).corrected
+    assert corrected is not None
+    assert corrected.pooled == scored(1.0)
+
+
+def test_agreeing_is_labelled_and_not_overridden(store: Store) -> None:
+    run, item = judged(store, talk(), {1: ["yes"]})
+    say(store, claims_of(store, item)[0].id, "yes", action=Action.AGREED)
+    row = row_of(store, item)
+    assert (row.labelled, row.overridden) == (1, 0)
+    assert store.runs.row(run).labelled == 1
+
+
+def test_a_verdict_reaches_every_run_that_holds_the_claim(store: Store) -> None:
+    first, one = judged(store, talk(), {1: ["yes"]})
+    second, two = judged(store, talk(), {1: ["no"]})
+    say(store, claims_of(store, one)[0].id, "no", run=first)
+    assert [row_of(store, item).overridden for item in (one, two)] == [1, 0]
+    assert [store.runs.row(run).corrected for run in (first, second)] == [0.0, 0.0]
+    third, three = judged(store, talk(), {1: ["yes"]})
+    assert row_of(store, three).overridden == 1
+    assert store.runs.row(third).labelled == 1
+
+
+def test_labels_on_an_unfinished_conversation_count_and_score_when_it_is_done(
+    store: Store,
+) -> None:
+    run, item = judged(store, talk(), {1: ["yes"]}, finish=None)
+    say(store, claims_of(store, item)[0].id, "no")
+    assert (row_of(store, item).labelled, row_of(store, item).corrected) == (1, None)
+    store.runs.finish_item(item, ItemState.DONE, None)
+    corrected = row_of(store, item).corrected
+    assert corrected is not None
+    assert corrected.pooled == scored(0.0)
+    assert store.runs.row(run).labelled == 1
+
+
+def test_others_are_told_apart_and_the_majority_corrects(store: Store) -> None:
+    rating = Rating(1, "ann", "faithbench-span", "Benign", "Claim 1.0")
+    conversation = talk(ratings=[rating])
+    _, item = judged(store, conversation, {1: ["no"]})
+    assert row_of(store, item).overridden == 1
+    claim = claims_of(store, item)[0].id
+    say(store, claim, "no", "bob")
+    say(store, claim, "no", "me")
+    (seen,) = claims_of(store, item)
+    assert seen.mine is not None
+    assert (seen.mine.verdict, seen.human) == ("no", "no")
+    assert [(each.reviewer, each.verdict) for each in seen.others] == [
+        ("ann", "yes"),
+        ("bob", "no"),
+    ]
+    assert row_of(store, item).overridden == 0
+
+
+def test_an_imported_label_without_a_verdict_leaves_the_same_persons_verdict_alone(
+    store: Store,
+) -> None:
+    ratings = [
+        Rating(1, "ann", "faithbench-span", "Unwanted", "Claim 1.0"),
+        Rating(1, "ann", "faithbench-span", "unlabelled", "Claim 1.0", note="unsure why"),
+    ]
+    _, item = judged(store, talk(ratings=ratings), {1: ["yes"]})
+    (claim,) = claims_of(store, item)
+    assert claim.human == "no"
+    assert claim.others[0].note == "unsure why"
+
+
+def test_undo_and_redo_walk_through_the_log_and_survive_a_restart(path: Path) -> None:
+    with Store.open(path) as store:
+        _, item = judged(store, talk(), LABELS)
+        first, second, *_ = (claim.id for claim in claims_of(store, item))
+        acts = [say(store, first, "no"), say(store, second, "yes"), say(store, first, "idk")]
+        say(store, first, "x", "somebody else")
+    with Store.open(path) as store:
+        assert store.reviews.redo("me") is None
+        assert store.reviews.undo("me") == acts[2]
+        assert store.reviews.undo("me") == acts[1]
+    with Store.open(path) as store:
+        assert store.reviews.redo("me") == acts[1]
+        assert [claim.mine and claim.mine.verdict for claim in claims_of(store, item)[:2]] == (
+            ["no", "yes"]
+        )
+        assert store.reviews.undo("me") == acts[1]
+        assert store.reviews.undo("me") == acts[0]
+        assert store.reviews.undo("me") is None
+        assert [claim.mine for claim in claims_of(store, item)] == [None] * 4
+        say(store, second, "no")
+        assert store.reviews.redo("me") is None
+
+
+def test_imported_labels_are_not_undone(store: Store) -> None:
+    rating = Rating(1, "me", "faithbench-span", "Unwanted", "Claim 1.0")
+    judged(store, talk(ratings=[rating]), {1: ["yes"]})
+    assert store.reviews.undo("me") is None
+
+
+def test_undo_brings_every_number_back(store: Store) -> None:
+    run, item = judged(store, talk(), LABELS)
+    before = (row_of(store, item), replace(store.runs.row(run), calls=0))
+    for claim in claims_of(store, item):
+        say(store, claim.id, "no")
+    assert row_of(store, item).labelled == 4
+    while store.reviews.undo("me"):
+        pass
+    assert (row_of(store, item), store.runs.row(run)) == before
+
+
+def test_a_claim_that_is_not_there_is_named_and_nothing_written(store: Store) -> None:
+    with pytest.raises(StoreError, match="there is no claim 4; reload the conversation"):
+        say(store, ClaimId(4), "no")
+
+
+def test_a_claim_is_found_in_its_run(store: Store) -> None:
+    run, item = judged(store, talk(), {1: ["yes"]})
+    other, _ = judged(store, talk("two"), {1: ["yes"]})
+    claim = claims_of(store, item)[0].id
+    assert store.reviews.location(run, claim) == item
+    assert store.reviews.location(other, claim) is None
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(
+            st.integers(0, 3),
+            st.sampled_from(["me", "bob"]),
+            st.sampled_from(
+                [
+                    (Action.BLIND, "yes"),
+                    (Action.OVERRIDDEN, "no"),
+                    (Action.AGREED, "idk"),
+                    (Action.ADJUDICATED, "x"),
+                    (Action.BULK, "no"),
+                    (Action.SKIPPED, None),
+                    (Action.NOTED, None),
+                ]
+            ),
+            st.none() | st.sampled_from(["", "a note"]),
+        ),
+        st.tuples(st.sampled_from(["undo", "redo"]), st.sampled_from(["me", "bob"])),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps)
+def test_the_store_stands_where_a_replay_of_the_log_stands(
+    store: Store, script: list[tuple[object, ...]]
+) -> None:
+    key = f"talk {store.conversations.count()}"
+    run, item = judged(store, talk(key), LABELS)
+    claims = [claim.id for claim in claims_of(store, item)]
+    reviewers = {"me": f"me {key}", "bob": f"bob {key}"}
+    log: list[LabelAct] = []
+
+    def remember(act: LabelAct) -> None:
+        log.append(act)
+
+    for step in script:
+        match step:
+            case ("undo", str(who)):
+                expected = next_undo(log, reviewers[who])
+                assert store.reviews.undo(reviewers[who]) == expected
+                action = Action.WITHDRAWN
+            case ("redo", str(who)):
+                expected = next_redo(log, reviewers[who])
+                assert store.reviews.redo(reviewers[who]) == expected
+                action = Action.RESTORED
+            case (
+                int(place),
+                str(who),
+                (Action() as said, (str() | None) as verdict),
+                (str() | None) as note,
+            ):
+                remember(say(store, claims[place], verdict, reviewers[who], said, note))
+                continue
+            case _:
+                raise AssertionError(step)
+        if expected is not None:
+            # The store numbers rows without gaps, so the row it wrote is the next one.
+            number = type(expected.id)(max(each.id for each in log) + 1)
+            remember(LabelAct(number, expected.claim, reviewers[who], action, target=expected.id))
+    state = effective(log)
+    view = store.runs.review_view(item, reviewers["me"])
+    for claim in view.claims:
+        said_of = tuple(found for (about, _), found in state.items() if about == claim.id)
+        mine = state.get((claim.id, reviewers["me"]))
+        assert claim.mine == mine
+        assert Counter(claim.others) == Counter(each for each in said_of if each != mine)
+        assert claim.human == consensus(said_of)
+    human = {claim.id: claim.human for claim in view.claims if claim.human is not None}
+    assert view.item.labelled == len(human) == store.runs.row(run).labelled
+    assert view.item.overridden == sum(
+        claim.human is not None and claim.human != claim.judge.label for claim in view.claims
+    )
+    rebuilt, fresh = judged(store, talk(key), LABELS)
+    assert row_of(store, fresh).corrected == view.item.corrected
+    assert store.runs.row(rebuilt).corrected == store.runs.row(run).corrected
+
+
+def test_a_label_is_recorded_between_the_windows_of_a_running_judge(store: Store) -> None:
+    conversation = talk(answers=3)
+    store.conversations.import_batch([conversation])
+    run = store.runs.create(SPEC, store.conversations.ids())
+    (item,) = store.runs.item_ids(run)
+    labels: Labels = {1: ["yes"], 3: ["yes"], 5: ["yes"]}
+    first, second, third = windows_of(conversation)
+    store.runs.save_window(item, assess(first, labels))
+    say(store, claims_of(store, item)[0].id, "no", run=run)
+    store.runs.save_window(item, assess(second, labels))
+    store.runs.save_window(item, assess(third, labels))
+    store.runs.finish_item(item, ItemState.DONE, None)
+    row = row_of(store, item)
+    assert row.corrected is not None
+    assert row.corrected.pooled.value == pytest.approx(2 / 3)

@@ -1,0 +1,409 @@
+"""Runs, windows, counters and stored replies."""
+
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+
+from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
+from faithtui.domain.conversation import Document, Span, Turn
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.review import Action
+from faithtui.domain.scores import Score, ScoreSet, ScoreState, no_score, scored
+from faithtui.domain.windows import Window
+from faithtui.errors import StoreError
+from faithtui.store.records import (
+    EvidenceView,
+    ItemState,
+    PendingItem,
+    RunState,
+    StoredReply,
+    WindowVerdictView,
+)
+from faithtui.store.store import Store
+from tests.store.building import RULE, SPEC, Labels, assess, judged, talk, windows_of
+
+FAILED = no_score(ScoreState.FAILED, "no answer within 60 s")
+
+
+def planned(store: Store, *keys: str) -> tuple[RunId, tuple[ItemId, ...]]:
+    store.conversations.import_batch([talk(key) for key in keys])
+    run = store.runs.create(SPEC, store.conversations.ids())
+    return run, store.runs.item_ids(run)
+
+
+def all_three(score: Score) -> ScoreSet:
+    return ScoreSet(score, score, score)
+
+
+def test_a_new_run_is_planned_and_everything_in_it_pending(store: Store) -> None:
+    run, items = planned(store, "a", "b", "c")
+    row = store.runs.row(run)
+    assert row.spec == SPEC
+    assert (row.state, row.reason, row.finished_at) == (RunState.PLANNED, None, None)
+    assert (row.conversations, row.pending, row.done) == (3, 3, 0)
+    assert (row.score, row.corrected, row.calls) == (None, None, 0)
+    assert store.runs.pending(run) == tuple(
+        PendingItem(item, conversation)
+        for item, conversation in zip(items, store.conversations.ids(), strict=True)
+    )
+    for number, item in enumerate(store.runs.item_rows(items), start=1):
+        assert (item.number, item.state, item.scores) == (number, ItemState.PENDING, None)
+        assert item.opening == f"Question 0 of {item.key}?"
+
+
+def test_runs_are_listed_newest_first(store: Store) -> None:
+    assert store.runs.rows() == ()
+    assert store.runs.last_id() is None
+    first, _ = planned(store, "a")
+    second = store.runs.create(replace(SPEC, base_url="http://localhost", sources=()), [])
+    assert [row.id for row in store.runs.rows()] == [second, first]
+    assert store.runs.last_id() == second
+    assert store.runs.rows()[0].created_at > store.runs.rows()[1].created_at
+
+
+def test_an_unknown_run_is_named(store: Store) -> None:
+    with pytest.raises(StoreError, match=r"there is no run 5 in .*`faithtui runs`"):
+        store.runs.row(RunId(5))
+
+
+def test_states_set_and_clear_the_time_a_run_finished(store: Store) -> None:
+    run, _ = planned(store, "a")
+    store.runs.set_state(run, RunState.STOPPED, "wrong key")
+    row = store.runs.row(run)
+    assert (row.state, row.reason) == (RunState.STOPPED, "wrong key")
+    assert row.finished_at is not None
+    store.runs.set_state(run, RunState.RUNNING)
+    row = store.runs.row(run)
+    assert (row.state, row.reason, row.finished_at) == (RunState.RUNNING, None, None)
+
+
+def test_a_window_is_stored_with_everything_in_it(store: Store) -> None:
+    store.conversations.import_batch([talk()])
+    run = store.runs.create(SPEC, store.conversations.ids())
+    (item,) = store.runs.item_ids(run)
+    seen = Truth("It is so.", "Fact 0.", Span(0, 4))
+    loose = Truth("It is so.")
+    said = Verdict(
+        Claim(1, "It is.", Span(1, 5)),
+        "yes",
+        "Yes!",
+        "quoted",
+        0.75,
+        (Evidence(loose, "contradicts"), Evidence(seen, "supports")),
+    )
+    window = Window(0, (0,), (0, 1))
+    store.runs.save_window(
+        item,
+        Assessment(window, scored(1.0), (said,), (loose, seen), reason="fine"),
+    )
+    store.runs.finish_item(item, ItemState.DONE, None, "all fine")
+    view = store.runs.review_view(item, "me")
+    (claim,) = view.claims
+    assert (claim.turn, claim.text, claim.span) == (1, "It is.", Span(1, 5))
+    assert claim.verdicts == (WindowVerdictView(0, "yes", "Yes!", "quoted", 0.75),)
+    first, second = view.truths
+    assert (first.number, first.text, first.document, first.span) == (1, "It is so.", None, None)
+    assert (second.number, second.document, second.span) == (2, 1, Span(0, 4))
+    assert first.windows == second.windows == (0,)
+    assert claim.evidence == (
+        EvidenceView(second.id, "supports"),
+        EvidenceView(first.id, "contradicts"),
+    )
+    (row,) = view.windows
+    assert (row.position, row.turns, row.score, row.reason) == (0, (0, 1), scored(1.0), "fine")
+    assert row.claims == (claim.id,)
+    assert view.reason == "all fine"
+
+
+def test_saving_a_window_again_does_nothing(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    window = windows_of(talk())[0]
+    store.runs.save_window(item, assess(window, {1: ["yes"]}))
+    before = store.runs.review_view(item, "me")
+    store.runs.save_window(item, assess(window, {1: ["no", "no"]}))
+    assert store.runs.review_view(item, "me") == before
+    assert store.runs.pending(run) == (
+        PendingItem(item, store.conversations.ids()[0], frozenset({0})),
+    )
+
+
+def test_counters_follow_every_window_and_ending(store: Store) -> None:
+    run, (one, two, three) = planned(store, "a", "b", "c")
+    first, second = windows_of(talk("a"))
+    labels: Labels = {1: ["yes", "no"], 3: ["idk", None]}
+    store.runs.save_window(one, assess(first, labels))
+    row = store.runs.row(run)
+    assert (row.windows, row.claims, row.missing_verdicts, row.pending) == (1, 2, 0, 3)
+    store.runs.save_window(one, assess(second, labels))
+    row = store.runs.row(run)
+    assert (row.windows, row.claims, row.missing_verdicts) == (2, 4, 1)
+    (item,) = store.runs.item_rows([one])
+    assert (item.windows, item.claims, item.yes, item.no, item.idk, item.missing) == (
+        (2, 4, 1, 1, 1, 1)
+    )
+    store.runs.finish_item(one, ItemState.DONE, None)
+    store.runs.save_window(two, assess(first, {}, score=FAILED))
+    store.runs.finish_item(two, ItemState.FAILED, "1 window failed")
+    store.runs.finish_item(three, ItemState.SKIPPED, "no user turn")
+    store.runs.finish_item(three, ItemState.SKIPPED, "no user turn")
+    row = store.runs.row(run)
+    assert (row.pending, row.done, row.failed, row.skipped) == (0, 1, 1, 1)
+    assert (row.windows, row.failed_windows) == (3, 1)
+    assert row.score is None
+    states = [item.scores and item.scores.windowed for item in store.runs.item_rows([two, three])]
+    assert states == [
+        no_score(ScoreState.FAILED, "1 of 1 parts: no answer within 60 s"),
+        no_score(ScoreState.SKIPPED, "no user turn"),
+    ]
+
+
+def test_the_runs_score_is_the_mean_of_its_conversations(store: Store) -> None:
+    run, items = planned(store, "a", "b", "c")
+    for item, label in zip(items, ["yes", "no", "yes"], strict=True):
+        for window in windows_of(talk()):
+            store.runs.save_window(item, assess(window, {1: [label], 3: [label]}))
+        store.runs.finish_item(item, ItemState.DONE, None)
+    assert store.runs.row(run).score == pytest.approx(2 / 3, abs=1e-12)
+    assert store.runs.row(run).corrected == store.runs.row(run).score
+
+
+def test_a_failed_conversation_has_no_score_even_when_its_windows_have(store: Store) -> None:
+    _, item = judged(store, talk(), {1: ["yes"]}, finish=None)
+    store.runs.finish_item(item, ItemState.FAILED, "the judge went away")
+    (row,) = store.runs.item_rows([item])
+    assert row.scores == row.corrected
+    assert row.scores == all_three(no_score(ScoreState.FAILED, "the judge went away"))
+
+
+def test_a_peer_that_loses_a_conversation_leaves_no_score(store: Store) -> None:
+    spec = replace(SPEC, rule=replace(RULE, as_peer=True))
+    store.conversations.import_batch([talk()])
+    run = store.runs.create(spec, store.conversations.ids())
+    (item,) = store.runs.item_ids(run)
+    store.runs.finish_item(item, ItemState.FAILED, "timeout")
+    (row,) = store.runs.item_rows([item])
+    assert row.scores == all_three(no_score(ScoreState.FAILED, "timeout"))
+    assert store.runs.row(run).score is None
+
+
+def test_a_state_the_labels_do_not_explain_stays(store: Store) -> None:
+    incomplete = no_score(ScoreState.INCOMPLETE, "the reply named claims that are not there")
+    _, (item,) = planned(store, "one")
+    for window in windows_of(talk()):
+        store.runs.save_window(item, assess(window, {1: ["yes"]}, score=incomplete))
+    store.runs.finish_item(item, ItemState.DONE, None)
+    (row,) = store.runs.item_rows([item])
+    assert row.scores is not None
+    assert row.scores.windowed.state is ScoreState.INCOMPLETE
+    assert [each.corrected for each in store.runs.review_view(item, "me").windows] == (
+        [incomplete] * 2
+    )
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
+    store: Store, order: tuple[int, ...]
+) -> None:
+    conversation = talk(answers=3)
+    store.conversations.import_batch([conversation])
+    run = store.runs.create(SPEC, store.conversations.ids())
+    (item,) = store.runs.item_ids(run)
+    windows = windows_of(conversation)
+    said: list[Labels] = [{1: ["yes"]}, {1: ["no"], 3: ["idk"]}, {1: ["idk"], 3: ["no"], 5: [None]}]
+    for position in order:
+        store.runs.save_window(item, assess(windows[position], said[position]))
+    store.runs.finish_item(item, ItemState.DONE, None)
+    view = store.runs.review_view(item, "me")
+    assert [claim.judge.label for claim in view.claims] == ["yes", "idk", None]
+    assert [[each.label for each in claim.verdicts] for claim in view.claims] == [
+        ["yes", "no", "idk"],
+        ["idk", "no"],
+        [None],
+    ]
+    assert [truth.text for truth in view.truths] == ["Truth 1", "Truth 3", "Truth 5"]
+    assert (view.item.yes, view.item.no, view.item.idk, view.item.missing) == (1, 0, 1, 1)
+    readings = store.reviews.claim_readings(run)
+    assert [each.judge for each in readings] == ["yes", "idk", None]
+
+
+def test_the_same_claim_twice_in_a_window_is_one_claim_with_two_verdicts(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    window = windows_of(talk())[0]
+    twice = Assessment(
+        window,
+        scored(0.5),
+        (Verdict(Claim(1, "So it is."), "yes"), Verdict(Claim(1, " so  IT is."), "no")),
+    )
+    store.runs.save_window(item, twice)
+    (claim,) = store.runs.review_view(item, "me").claims
+    assert claim.text == "So it is."
+    assert claim.judge.label == "yes"
+    assert store.runs.row(run).claims == 1
+
+
+def test_claims_are_shared_by_runs_and_truths_are_not(store: Store) -> None:
+    _, first = judged(store, talk(), {1: ["yes"]})
+    _, second = judged(store, talk(), {1: ["no"]})
+    one, two = (store.runs.review_view(item, "me") for item in (first, second))
+    assert [claim.id for claim in one.claims] == [claim.id for claim in two.claims]
+    assert {truth.id for truth in one.truths}.isdisjoint(truth.id for truth in two.truths)
+    assert (one.claims[0].judge.label, two.claims[0].judge.label) == ("yes", "no")
+
+
+def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) -> None:
+    run, (item, done) = planned(store, "one", "two")
+    first, second = windows_of(talk())
+    half: Labels = {1: ["yes"], 3: ["no"]}
+    store.runs.save_window(item, assess(first, half, score=FAILED))
+    store.runs.save_window(item, assess(second, half))
+    store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
+    store.runs.finish_item(done, ItemState.DONE, None)
+    assert store.runs.reopen_failed(run) == 1
+    assert store.runs.pending(run) == (
+        PendingItem(item, store.conversations.ids()[0], frozenset({1})),
+    )
+    row = store.runs.row(run)
+    assert (row.pending, row.failed, row.done, row.windows, row.failed_windows) == (1, 0, 1, 1, 0)
+    (reopened,) = store.runs.item_rows([item])
+    assert (reopened.scores, reopened.reason, reopened.claims) == (None, None, 2)
+    assert [claim.judge.window for claim in store.runs.review_view(item, "me").claims] == [1, 1]
+    store.runs.save_window(item, assess(first, half))
+    store.runs.finish_item(item, ItemState.DONE, None)
+    (finished,) = store.runs.item_rows([item])
+    assert finished.scores is not None
+    assert finished.scores.windowed == scored(0.75)
+    assert [claim.judge.window for claim in store.runs.review_view(item, "me").claims] == [0, 1]
+    assert store.runs.reopen_failed(run) == 0
+    assert store.check() == []
+
+
+def test_reopening_takes_evidence_of_vanished_claims_away(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    first, second = windows_of(talk())
+    store.runs.save_window(item, assess(first, {1: ["yes"]}, score=FAILED))
+    store.runs.save_window(item, assess(second, {3: ["yes"]}))
+    store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
+    store.runs.reopen_failed(run)
+    with store._database.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM evidence").scalar() == 1
+    assert [claim.turn for claim in store.runs.review_view(item, "me").claims] == [3]
+
+
+def test_items_come_in_the_order_asked(store: Store) -> None:
+    run, items = planned(store, "a", "b", "c", "d")
+    said: list[Labels] = [
+        {1: ["yes"]},
+        {1: ["no", "no"]},
+        {1: [None, None, "yes"]},
+    ]
+    for item, labels in zip(items, said, strict=False):
+        store.runs.save_window(item, assess(windows_of(talk())[0], labels))
+        store.runs.finish_item(item, ItemState.DONE, None)
+    a, b, c, d = items
+    assert store.runs.item_ids(run) == (a, b, c, d)
+    assert store.runs.item_ids(run, order="score") == (b, a, c, d)
+    assert store.runs.item_ids(run, order="missing") == (c, a, b, d)
+    assert store.runs.item_ids(run, order="unlabelled") == (c, b, a, d)
+    claim = store.runs.review_view(a, "me").claims[0].id
+    store.reviews.record(
+        claim, "me", Action.OVERRIDDEN, "no", run=run, judge_verdict="yes", saw_judge=True
+    )
+    assert store.runs.item_ids(run, order="overridden") == (a, b, c, d)
+    assert store.runs.item_ids(run, order="corrected") == (a, b, c, d)
+    assert [row.id for row in store.runs.item_rows([c, a, ItemId(999), c])] == [c, a, c]
+    assert store.runs.item_rows([]) == ()
+    assert store.runs.item_ids(RunId(99)) == ()
+
+
+def test_the_view_numbers_documents_through_the_conversation(store: Store) -> None:
+    fact, other = Document("Fact.", "a.md"), Document("Other.", None)
+    conversation = replace(
+        talk(),
+        turns=(
+            Turn("user", "Q"),
+            Turn("assistant", "A", (other, fact, other)),
+            Turn("user", "Q"),
+            Turn("assistant", "A", (fact,)),
+            Turn("user", "Q"),
+            Turn("assistant", "A", ()),
+            Turn("user", "unanswered"),
+        ),
+    )
+    _, item = judged(store, conversation, {1: ["yes"]})
+    turns = store.runs.review_view(item, "me").turns
+    shown = [
+        None if turn.documents is None else [(each.number, each.text) for each in turn.documents]
+        for turn in turns
+    ]
+    assert shown == [
+        None,
+        [(1, "Other."), (2, "Fact."), (1, "Other.")],
+        None,
+        [(2, "Fact.")],
+        None,
+        [],
+        None,
+    ]
+
+
+def test_neighbours_are_conversations_that_have_claims(store: Store) -> None:
+    _, items = planned(store, "a", "b", "c", "d")
+    for item in (items[0], items[2], items[3]):
+        store.runs.save_window(item, assess(windows_of(talk())[0], {1: ["yes"]}))
+    views = [store.runs.review_view(item, "me") for item in items]
+    assert [(view.previous, view.next) for view in views] == [
+        (None, items[2]),
+        (items[0], items[2]),
+        (items[0], items[3]),
+        (items[2], None),
+    ]
+
+
+def test_what_is_not_there_is_named(store: Store) -> None:
+    window = windows_of(talk())[0]
+    for use in (
+        lambda: store.runs.review_view(ItemId(3), "me"),
+        lambda: store.runs.save_window(ItemId(3), assess(window, {})),
+        lambda: store.runs.finish_item(ItemId(3), ItemState.DONE, None),
+    ):
+        with pytest.raises(StoreError, match="there is no conversation 3 in any run"):
+            use()
+
+
+REPLY = StoredReply('{"a": "\ud800"}', "ok", True, 10, 3, 2, "req-1", "model-1", 250)
+
+
+def test_a_reply_is_found_again_and_its_tokens_are_counted(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    assert store.runs.reply("k") is None
+    for _ in range(2):
+        store.runs.save_reply(
+            "k", judge="offline", step="claims", run_id=run, item_id=item, reply=REPLY
+        )
+    assert store.runs.reply("k") == replace(REPLY, text='{"a": "\ufffd"}')
+    assert store.runs.reply("other") is None
+    row = store.runs.row(run)
+    assert (row.calls, row.tokens_in, row.tokens_out) == (2, 20, 6)
+
+
+def test_a_malformed_reply_is_kept_counted_and_never_a_hit(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    bad = replace(REPLY, text="Sorry", tokens_in=None, tokens_out=None)
+    store.runs.save_reply(
+        "k", judge="j", step="claims", run_id=run, item_id=item, reply=bad, usable=False
+    )
+    assert store.runs.reply("k") is None
+    assert store.runs.row(run).calls == 1
+    good = replace(bad, text="{}")
+    store.runs.save_reply("k", judge="j", step="claims", run_id=None, item_id=None, reply=good)
+    assert store.runs.reply("k") == good
+    assert store.runs.row(run).calls == 1
+
+
+def test_windows_of_a_pending_conversation_can_be_reviewed(store: Store) -> None:
+    _, item = judged(store, talk(), {1: ["yes"]}, finish=None)
+    view = store.runs.review_view(item, "me")
+    assert view.item.state is ItemState.PENDING
+    assert [claim.id for claim in view.claims] == [ClaimId(1)]
+    assert [window.corrected for window in view.windows] == [scored(1.0), scored(1.0)]
