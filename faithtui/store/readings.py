@@ -35,6 +35,9 @@ from faithtui.store.tables import (
     window,
 )
 
+_UNSEEN = (Action.BLIND, Action.IMPORTED)
+"""Acts of people who had not seen this judge's verdict."""
+
 _NO_LABEL = ""
 """Stands for a missing label where SQL compares labels; no metric has an empty one."""
 
@@ -55,11 +58,18 @@ def claim_readings(connection: Connection, run_id: RunId) -> tuple[ClaimReading,
             judge=row.judge,
             human=said.get(ClaimId(row.id)),
             reviewers=sum(each.counts for each in human.get(ClaimId(row.id), ())),
+            blind=_blind(human.get(ClaimId(row.id), ())),
             windows=row.windows,
             steady=row.distinct_labels == 1,
         )
         for row in rows
     )
+
+
+def _blind(human: tuple[HumanVerdict, ...]) -> bool | None:
+    """Whether all verdicts that count were given before the judge's was seen; None without any."""
+    counted = [each.action for each in human if each.counts]
+    return all(action in _UNSEEN for action in counted) if counted else None
 
 
 def _in_conversations_of(run_id: RunId, kind: str) -> Any:

@@ -7,6 +7,7 @@ keep pointing at the same words. The type of every text column does it, so nothi
 
 import hashlib
 import re
+from functools import lru_cache
 
 from sqlalchemy import Dialect, Text
 from sqlalchemy.types import TypeDecorator
@@ -41,6 +42,7 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(storable(text).encode("utf-8")).hexdigest()
 
 
+@lru_cache(maxsize=1 << 14)
 def claim_digest(text: str) -> str:
     """Give claims that differ only in what `normalised` folds the same 64 hexadecimal digits."""
     return text_hash(normalised(storable(text)))

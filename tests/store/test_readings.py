@@ -54,6 +54,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
             reviewers=2,
             windows=3,
             steady=True,
+            blind=False,
         ),
         about(
             claims[1].id,
@@ -92,6 +93,43 @@ def test_imported_claims_that_the_judge_never_saw_are_no_readings(store: Store) 
     rating = Rating(1, "ann", "faithbench-span", "Unwanted", "Marked by hand")
     run, _ = judged(store, talk(ratings=[rating]), {1: ["yes"]})
     assert [each.text for each in store.reviews.claim_readings(run)] == ["Claim 1.0"]
+
+
+@pytest.mark.parametrize(
+    ("actions", "blind"),
+    [
+        ([], None),
+        ([Action.BLIND], True),
+        ([Action.BLIND, Action.IMPORTED], True),
+        ([Action.BLIND, Action.AGREED], False),
+        ([Action.OVERRIDDEN], False),
+        ([Action.SKIPPED], None),
+    ],
+)
+def test_a_reading_says_whether_people_had_seen_the_verdict(
+    store: Store, actions: list[Action], blind: bool | None
+) -> None:
+    run, item = judged(store, talk(), {1: ["yes"]})
+    (claim,) = store.runs.review_view(item, "me").claims
+    for number, action in enumerate(actions):
+        store.reviews.record(
+            claim.id, f"p{number}", action, "yes", run=run, judge_verdict="yes", saw_judge=True
+        )
+    (reading,) = store.reviews.claim_readings(run)
+    assert reading.blind is blind
+
+
+def test_windows_without_a_claim_are_counted_apart_from_failed_ones(store: Store) -> None:
+    conversation = talk(answers=3)
+    store.conversations.import_batch([conversation])
+    run = store.runs.create(SPEC, store.conversations.ids())
+    (item,) = store.runs.item_ids(run)
+    first, second, third = windows_of(conversation)
+    store.runs.save_window(item, assess(first, {}))
+    store.runs.save_window(item, assess(second, {1: ["yes"]}))
+    failed = replace(assess(third, {}), score=no_score(ScoreState.FAILED, "JudgeTimeout: late"))
+    store.runs.save_window(item, failed)
+    assert store.runs.empty_windows(run) == 1
 
 
 def test_readings_belong_to_their_run(store: Store) -> None:
