@@ -1,7 +1,7 @@
 """`faithtui run`."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -14,7 +14,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine import planner, runner
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import ConfigError, JudgeError
-from faithtui.store.records import RunRow, RunState
+from faithtui.store.records import ItemState, RunRow, RunState
 from faithtui.store.store import Store
 
 CLAIMS = ("extracted", "imported")
@@ -59,7 +59,7 @@ def execute(store: Store, run: RunId, *, as_json: bool, retry_failed: bool = Fal
         raise
     row = store.runs.row(run)
     if not as_json:
-        put(summary(row))
+        put(summary(row, store.runs.reasons(run, ItemState.SKIPPED)))
     if row.state is not RunState.DONE:
         say(f"run {run} stopped: {row.reason}; go on with faithtui run --resume {run}")
         return JudgeError.exit_code
@@ -72,12 +72,16 @@ def execute(store: Store, run: RunId, *, as_json: bool, retry_failed: bool = Fal
     return 0
 
 
-def summary(row: RunRow) -> str:
-    """Say in a line what a run found."""
+def summary(row: RunRow, skipped: Mapping[str, int]) -> str:
+    """Say in a line what a run found.
+
+    Args:
+        row: The run.
+        skipped: How many conversations were skipped for which reason.
+    """
     parts = [f"run {row.id}: {row.spec.metric} by {row.spec.judge}"]
     parts.append(f"{row.done} of {row.conversations} conversations judged")
-    if row.skipped:
-        parts.append(f"{row.skipped} skipped")
+    parts += [f"{count} skipped: {reason}" for reason, count in skipped.items()]
     if row.failed:
         parts.append(f"{row.failed} failed")
     parts.append(f"{row.claims} claims")

@@ -217,6 +217,26 @@ class Runs:
                 )
             ).one()
 
+    def reasons(self, run_id: RunId, state: ItemState) -> dict[str, int]:
+        """Count the conversations of a run in one state by the reason they are in it.
+
+        Returns:
+            Reason to count, most frequent first; conversations without a reason are left out.
+        """
+        count = func.count()
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(run_item.c.reason, count)
+                .where(
+                    run_item.c.run_id == run_id,
+                    run_item.c.state == state.value,
+                    run_item.c.reason.is_not(None),
+                )
+                .group_by(run_item.c.reason)
+                .order_by(count.desc(), run_item.c.reason)
+            ).all()
+        return {reason: number for reason, number in rows}
+
     def reply(self, key: str) -> StoredReply | None:
         """Find the first usable reply to a question; None when it was never answered.
 

@@ -83,6 +83,15 @@ def test_run_prints_the_result_on_stdout_and_progress_on_stderr(cli: Cli, tmp_pa
     assert "\x1b" not in result.err, "nobody watches"
 
 
+def test_run_says_why_conversations_were_skipped(cli: Cli, tmp_path: Path) -> None:
+    line = {"turns": [{"role": "assistant", "content": "It weighs two kilograms."}]}
+    path = tmp_path / "alone.jsonl"
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    store = tmp_path / "s.db"
+    cli("import", path, "--store", store)
+    assert "1 skipped: no user turn" in cli("run", "--store", store).out
+
+
 def test_run_with_json_prints_one_event_a_line(cli: Cli, tmp_path: Path) -> None:
     store = tmp_path / "s.db"
     cli("import", GOOD, "--store", store)
