@@ -66,6 +66,7 @@ class TurnFaithfulness:
 
     prompts: PromptSet
     strategy: Literal["evidence", "window"] = "evidence"
+    """`evidence` asks about everything once, `window` as the peer does."""
     threshold: float | None = 0.5
     """A conversation passes from here on, in [0, 1]; None: no pass or fail."""
     strict_mode: bool = False

@@ -1,0 +1,498 @@
+"""Write the parts of the docs that repeat the code.
+
+    python tests/docs/generate.py            writes them
+    python tests/docs/generate.py --check    writes nothing; names stale files and exits 1
+
+`docs/cli.md` and `docs/keys.md` are written whole. In other pages only what stands between
+`<!-- generated: NAME -->` and `<!-- /generated: NAME -->` is replaced. The text depends on the code
+alone: not on the terminal, the machine or the time.
+"""
+
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_type_hints
+
+import typer.main
+from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
+from textual.binding import Binding
+from textual.dom import DOMNode
+
+from faithtui import errors
+from faithtui.cli.main import INTERRUPTED, app
+from faithtui.domain import estimates
+from faithtui.domain.conversation import Turn
+from faithtui.domain.estimates import Reason
+from faithtui.domain.scales import SCALES
+from faithtui.domain.windows import interactions, sliding
+from faithtui.errors import FaithtuiError
+from faithtui.judges import base as judges
+from faithtui.judges import opening
+from faithtui.metrics import base as metrics
+from faithtui.metrics import registry, turn_faithfulness
+from faithtui.store import tables
+from faithtui.tui.app import MAIN_SCREENS, FaithApp
+from faithtui.tui.help import words_of
+from faithtui.tui.keys import display
+from faithtui.tui.screens.base import FaithScreen
+from faithtui.tui.screens.dialogs import Dialog
+from faithtui.tui.session import Session
+from faithtui.tui.widgets.pane import Pane, RowPane
+from faithtui.tui.widgets.virtual_list import VirtualList
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PACKAGE = ROOT / "faithtui"
+WIDTH = 80
+"""Columns of a help page, whatever the terminal."""
+
+NOTE = "<!-- Written by tests/docs/generate.py; change the code, not this file. -->"
+
+
+def cli_page() -> str:
+    """Show the help of every command, and the exit codes."""
+    root = typer.main.get_command(app)
+    parts = [
+        "# Commands",
+        NOTE,
+        "Data goes to stdout, talk and progress to stderr. `--store` and `--json` may stand before "
+        "or after a command's name. RUN is a number from `faithtui runs`, or `last`.",
+        _help(root, "faithtui", None),
+    ]
+    whole = _context(root, "faithtui", None)
+    names: Sequence[str] = root.list_commands(whole)  # type: ignore[attr-defined]  # a group
+    for name in names:
+        command = root.get_command(whole, name)  # type: ignore[attr-defined]  # a group
+        parts += [f"## faithtui {name}", _help(command, name, whole)]
+    parts += ["## Exit codes", exit_codes()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _context(command: Any, name: str, parent: Any) -> Any:
+    return command.context_class(
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        **command.context_settings,
+    )
+
+
+def _help(command: Any, name: str, parent: Any) -> str:
+    text = command.get_help(_context(command, name, parent))
+    lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
+    return f"```text\n{lines}\n```"
+
+
+def exit_codes() -> str:
+    """List what commands exit with."""
+    kinds: dict[int, type[FaithtuiError]] = {}
+    for kind in _with_subclasses(FaithtuiError):
+        kinds.setdefault(kind.exit_code, kind)
+    rows = [["0", "done", ""]]
+    rows += [
+        [str(code), _sentence(kind.__doc__), f"`{kind.__name__}`"]
+        for code, kind in sorted(kinds.items())
+        if kind is not FaithtuiError
+    ]
+    rows.append([str(INTERRUPTED), "Interrupted with Ctrl-C; what was answered is stored.", ""])
+    return _table(["code", "meaning", "error"], rows)
+
+
+def _with_subclasses(kind: type[FaithtuiError]) -> Iterator[type[FaithtuiError]]:
+    yield kind
+    for each in kind.__subclasses__():
+        if each.__module__ == errors.__name__:
+            yield from _with_subclasses(each)
+
+
+def keys_page() -> str:
+    """List the keys of every screen with what they do and their stable names."""
+    parts = [
+        "# Keys",
+        NOTE,
+        "`?` lists the keys that work where you are. The last column is the binding's own name: it "
+        "stays when the key changes.",
+        "## Everywhere",
+        _keys([FaithApp]),
+        "## On every main screen",
+        _keys([FaithScreen]),
+        "## In every pane",
+        _keys([Pane, RowPane]),
+        "## In the lists of runs and conversations",
+        _keys([VirtualList]),
+    ]
+    shown: set[type[DOMNode]] = {FaithApp, FaithScreen, Pane, RowPane, VirtualList, Dialog}
+    for name, screen in MAIN_SCREENS.items():
+        own = screen_classes(screen) - shown
+        shown |= own
+        parts += [f"## {name.capitalize()}", _keys(sorted(own, key=lambda kind: kind.__name__))]
+    others = sorted(classes_with_keys() - shown, key=lambda kind: (kind.__module__, kind.__name__))
+    parts += ["## In windows above a screen", _keys([Dialog])]
+    for kind in others:
+        parts += [f"### {_sentence(kind.__doc__).rstrip('.')}", _keys([kind])]
+    return "\n\n".join(parts) + "\n"
+
+
+def screen_classes(screen: type[FaithScreen]) -> set[type[DOMNode]]:
+    """Find the classes that give a screen its keys: its own, and those of its panes."""
+    made = [screen, *(type(pane) for pane in screen(Session(reviewer="")).panes())]
+    return {kind for each in made for kind in each.__mro__ if _own_bindings(kind)}
+
+
+def classes_with_keys() -> set[type[DOMNode]]:
+    """Find every class of the app that has keys of its own. Imports its modules."""
+    for path in sorted((PACKAGE / "tui").rglob("*.py")):
+        __import__(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    found: set[type[DOMNode]] = set()
+    waiting: list[type[DOMNode]] = [DOMNode]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if _own_bindings(kind):
+            found.add(kind)
+    return found
+
+
+def _own_bindings(kind: type) -> list[Binding]:
+    """Give the bindings a class of the app adds to those it inherits."""
+    if not kind.__module__.startswith("faithtui."):
+        return []
+    return [each for each in kind.__dict__.get("BINDINGS", ()) if isinstance(each, Binding)]
+
+
+def _keys(kinds: Iterable[type]) -> str:
+    rows: dict[str, tuple[list[str], str]] = {}
+    for kind in kinds:
+        for given in _own_bindings(kind):
+            for binding in Binding.make_bindings([given]):
+                keys, _ = rows.setdefault(binding.id or "", ([], words_of(binding)))
+                key = display(binding)
+                if key not in keys:
+                    keys.append(key)
+    return _table(
+        ["key", "does", "name"],
+        [
+            [" ".join(_code(key) for key in keys), words, f"`{name}`"]
+            for name, (keys, words) in rows.items()
+        ],
+    )
+
+
+def file_list() -> str:
+    """List every Python file with the first sentence of its docstring, folder by folder."""
+    folders: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        if not words:
+            continue  # the empty `__init__.py` files, which the page speaks of above the list
+        place = path.relative_to(ROOT)
+        folders.setdefault(place.parent.as_posix(), []).append(
+            f"- `{place.as_posix()}`: {_sentence(words)}"
+        )
+    ordered = sorted(folders.items(), key=lambda item: (_layer(item[0]), item[0]))
+    return "\n\n".join(f"**{folder}/**\n\n" + "\n".join(lines) for folder, lines in ordered)
+
+
+def _layer(folder: str) -> int:
+    order = ("domain", "metrics", "judges", "interchange", "store", "engine", "tui", "cli")
+    parts = folder.split("/")
+    return order.index(parts[1]) + 1 if len(parts) > 1 and parts[1] in order else 0
+
+
+def scale_list() -> str:
+    """List what each label of each scale becomes."""
+    rows = []
+    for scale in SCALES:
+        for number, (label, verdict) in enumerate(scale.verdicts.items()):
+            rating = scale.ratings.get(label)
+            rows.append(
+                [
+                    f"`{scale.name}`" if not number else "",
+                    f"`{label}`",
+                    verdict,
+                    "" if rating is None else f"{rating:.2f}",
+                ]
+            )
+    return _table(["scale", "label", "verdict", "rating"], rows)
+
+
+def table_list() -> str:
+    """Describe every table of the store with its columns."""
+    docs = {
+        _table_name(kind): kind
+        for kind in vars(tables).values()
+        if isinstance(kind, type) and hasattr(kind, "__tablename__")
+    }
+    words = _field_words(tables)
+    parts = []
+    for table in tables.METADATA.tables.values():
+        kind = docs[table.name]
+        rows = [
+            [f"`{column.name}`", _type(column), _role(table, column), said]
+            for column in table.columns
+            for said in [words[kind.__name__].get(column.name, "")]
+        ]
+        keys = [
+            "Unique together: " + ", ".join(f"`{name}`" for name in names) + "."
+            for names in _unique_sets(table)
+            if len(names) > 1
+        ]
+        parts += [
+            f"#### {table.name}",
+            " ".join([" ".join((kind.__doc__ or "").split()), *keys]),
+            _table(["column", "type", "key", "meaning"], rows),
+        ]
+    return "\n\n".join(parts)
+
+
+def _table_name(kind: type) -> str:
+    return str(kind.__tablename__)  # type: ignore[attr-defined]  # every table has one
+
+
+_TYPES = {
+    "StoredText": "text",
+    "JSON": "JSON",
+    "Integer": "integer",
+    "BigInteger": "integer",
+    "Float": "number",
+    "Boolean": "yes/no",
+    "UTCDateTime": "time, UTC",
+}
+
+
+def _type(column: Column[Any]) -> str:
+    return _TYPES[type(column.type).__name__] + (" or null" if column.nullable else "")
+
+
+def _role(table: Table, column: Column[Any]) -> str:
+    roles = ["primary"] if column.primary_key else []
+    if [column.name] in _unique_sets(table):
+        roles.append("unique")
+    roles += sorted(f"→ `{key.target_fullname}`" for key in column.foreign_keys)
+    return ", ".join(roles)
+
+
+def _unique_sets(table: Table) -> list[list[str]]:
+    found = [
+        [column.name for column in each.columns]
+        for each in table.constraints
+        if isinstance(each, UniqueConstraint) and not isinstance(each, PrimaryKeyConstraint)
+    ]
+    return sorted(found)
+
+
+def option_list() -> str:
+    """List the options of turn faithfulness: the fields of its dataclass."""
+    kind = turn_faithfulness.TurnFaithfulness
+    words = _field_words(turn_faithfulness)[kind.__name__]
+    hints = get_type_hints(kind)
+    defaults = {each.name: each.default for each in kind.__dataclass_fields__.values()}
+    return _table(
+        ["option", "type", "default", "meaning"],
+        [
+            [f"`{name}`", _hint(hints[name]), f"`{_value(defaults[name])}`", words.get(name, "")]
+            for name in registry.option_names(turn_faithfulness.SPEC.key)
+        ],
+    )
+
+
+def _hint(kind: Any) -> str:
+    words = {bool: "true or false", int: "integer", float: "number", type(None): "none"}
+    choices = getattr(kind, "__args__", (kind,))
+    return " or ".join(words.get(each, f"`{each}`") for each in choices)
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def prompt_list() -> str:
+    """List the prompt texts of turn faithfulness and the holes each must have."""
+    return _table(
+        ["file", "holes"],
+        [
+            [f"`{step}.txt`", ", ".join(f"`${hole}`" for hole in holes) or "none"]
+            for step, holes in turn_faithfulness.STEPS.items()
+        ],
+    )
+
+
+def weight_list() -> str:
+    """Compute how much each interaction counts in the windowed score, for a few lengths."""
+    rows = []
+    for number, size in ((3, 10), (5, 10), (12, 10), (100, 10), (12, 2)):
+        weights = weights_of(number, size)
+        rows.append(
+            [
+                f"{number}, {size}",
+                *(f"{weights[place]:.4f}" for place in (0, 1, -1)),
+                f"{weights[0] / weights[-1]:.1f}",
+            ]
+        )
+    return _table(["interactions, window size", "first", "second", "last", "first / last"], rows)
+
+
+def weights_of(number: int, size: int) -> list[float]:
+    """Give each interaction's share of the windowed score when all have equally many claims."""
+    parts = interactions([Turn("user", ""), Turn("assistant", "")] * number)
+    weights = [0.0] * number
+    for window in sliding(parts, size):
+        for position in window.interactions:
+            weights[position] += 1 / len(window.interactions) / number
+    return weights
+
+
+def reason_list() -> str:
+    """List why a figure, or its interval, may be missing."""
+    words = _field_words(estimates)[Reason.__name__]
+    return _table(
+        ["word in files", "on the screen", "when"],
+        [[f"`{each.value}`", each.words, words.get(each.name, "")] for each in Reason],
+    )
+
+
+def excerpt(owner: ModuleType, *names: str) -> Callable[[], str]:
+    """Make a part that quotes definitions of a module, without their docstrings' details."""
+
+    def quoted() -> str:
+        text = inspect.getsource(owner)
+        found = {}
+        for node in ast.parse(text).body:
+            target = node.target if isinstance(node, ast.AnnAssign) else None
+            name = target.id if isinstance(target, ast.Name) else getattr(node, "name", None)
+            if name in names:
+                segment = ast.get_source_segment(text, node) or ""
+                decorators = [
+                    f"@{ast.unparse(each)}" for each in getattr(node, "decorator_list", [])
+                ]
+                found[name] = "\n".join([*decorators, textwrap.dedent(segment)])
+        path = Path(inspect.getfile(owner)).relative_to(ROOT).as_posix()
+        code = "\n\n\n".join(found[name] for name in names)
+        return f"```python\n# {path}\n{code}\n```"
+
+    return quoted
+
+
+def _field_words(module: ModuleType) -> dict[str, dict[str, str]]:
+    """Read the docstrings under the fields of a module's classes."""
+    found: dict[str, dict[str, str]] = {}
+    for kind in ast.parse(inspect.getsource(module)).body:
+        if not isinstance(kind, ast.ClassDef):
+            continue
+        words = found.setdefault(kind.name, {})
+        for node, after in zip(kind.body, kind.body[1:], strict=False):
+            target = (
+                node.target
+                if isinstance(node, ast.AnnAssign)
+                else node.targets[0]
+                if isinstance(node, ast.Assign)
+                else None
+            )
+            if (
+                isinstance(target, ast.Name)
+                and isinstance(after, ast.Expr)
+                and isinstance(after.value, ast.Constant)
+            ):
+                words[target.id] = " ".join(str(after.value.value).split())
+    return found
+
+
+def _sentence(words: str | None) -> str:
+    """Take the first paragraph of a docstring as one line."""
+    return " ".join((words or "").split("\n\n", maxsplit=1)[0].split())
+
+
+def _code(text: str) -> str:
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
+
+
+PAGES: Mapping[str, Callable[[], str]] = {"cli.md": cli_page, "keys.md": keys_page}
+"""Files that are written whole, below docs/."""
+
+PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
+    ("architecture.md", "files"): file_list,
+    ("data-model.md", "scales"): scale_list,
+    ("data-model.md", "tables"): table_list,
+    ("metrics/turn-faithfulness.md", "options"): option_list,
+    ("metrics/turn-faithfulness.md", "weights"): weight_list,
+    ("metrics/turn-faithfulness.md", "prompts"): prompt_list,
+    ("agreement.md", "reasons"): reason_list,
+    ("contributing.md", "metric"): excerpt(metrics, "Metric"),
+    ("contributing.md", "registry"): excerpt(registry, "Entry", "METRICS"),
+    ("contributing.md", "judge"): excerpt(judges, "Judge"),
+    ("contributing.md", "opening"): excerpt(opening, "_local_judge"),
+}
+"""Parts of pages, below docs/, by file and name."""
+
+
+def wanted(docs: Path = DOCS) -> dict[Path, str]:
+    """Give every file with generated text as it should be.
+
+    Args:
+        docs: The folder of the docs.
+
+    Raises:
+        ValueError: A page lacks the marks of a part, or has some that nobody fills.
+    """
+    files = {docs / name: write() for name, write in PAGES.items()}
+    for name in sorted({name for name, _ in PARTS}):
+        own = {part: write for (page, part), write in PARTS.items() if page == name}
+        files[docs / name] = _filled(name, (docs / name).read_text(encoding="utf-8"), own)
+    return files
+
+
+def _filled(name: str, page: str, parts: Mapping[str, Callable[[], str]]) -> str:
+    """Put the parts of a page between their marks."""
+    pieces = re.split(r"(<!-- /?generated: [a-z-]+ -->)", page)
+    marks = pieces[1::2]
+    found = [mark.removeprefix("<!-- generated: ").removesuffix(" -->") for mark in marks[::2]]
+    closed = [f"<!-- /generated: {part} -->" for part in found]
+    if sorted(found) != sorted(parts) or marks[1::2] != closed:
+        raise ValueError(f"docs/{name}: expected the parts {sorted(parts)}, found {marks}")
+    for place, part in enumerate(found):
+        pieces[4 * place + 2] = f"\n{parts[part]()}\n"
+    return "".join(pieces)
+
+
+def main(arguments: Sequence[str], docs: Path = DOCS) -> int:
+    """Write the generated text, or with `--check` name files that are stale.
+
+    Returns:
+        0, or with `--check` 1 when a file is stale; 2 for other arguments.
+    """
+    check = list(arguments) == ["--check"]
+    if arguments and not check:
+        print(__doc__, file=sys.stderr)
+        return 2
+    stale = 0
+    for path, page in wanted(docs).items():
+        if path.is_file() and path.read_text(encoding="utf-8") == page:
+            continue
+        stale += 1
+        place = f"docs/{path.relative_to(docs).as_posix()}"
+        if check:
+            print(f"stale: {place}")
+        else:
+            path.write_text(page, encoding="utf-8")
+            print(f"written: {place}")
+    if check and stale:
+        print("run: python tests/docs/generate.py", file=sys.stderr)
+    return int(check and stale > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,158 @@
+"""Prose that states what the code does is compared with the code."""
+
+import ast
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain import cautions
+from faithtui.domain.review import COUNTED, Action
+from faithtui.domain.scores import (
+    JudgedWindow,
+    Occurrence,
+    Score,
+    ScoreSet,
+    ScoreState,
+    ScoringRule,
+    score_set,
+)
+from faithtui.interchange.json_lines import read_json_lines
+from faithtui.interchange.neutral import conversation_from
+from faithtui.metrics.registry import METRICS
+from faithtui.store.records import ItemState, RunState
+from tests.docs.generate import DOCS, weights_of
+
+PAGES = sorted(DOCS.rglob("*.md"))
+
+
+def page(name: str) -> str:
+    """Read a page."""
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def codes_of(path: Path) -> Iterator[str]:
+    """Find every code that the module gives a warning or a table."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        first = node.args[0]
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name in ("caution", "Caution", "append") and isinstance(first, ast.Constant):
+            yield str(first.value)
+
+
+def test_the_table_of_warnings_has_every_code_and_no_other() -> None:
+    section = page("agreement.md").split("## Warnings")[1].split("\n## ")[0]
+    listed = re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(codes_of(Path(cautions.__file__)))
+
+
+def test_the_limits_in_the_warnings_are_those_of_the_code() -> None:
+    text = page("agreement.md")
+    assert f"fewer than {cautions.FEW_ITEMS} units compared" in text
+    assert f"fewer than {cautions.FEW_GROUPS} groups" in text
+    assert f"fewer than {cautions.FEW_MINORITY} unfaithful units" in text
+    assert f"agreement of {cautions.HIGH_AGREEMENT:.2f} or more" in text
+    assert f"at least {cautions.KAPPA_GAP:.2f} below" in text
+    assert f"above {cautions.MARGINAL_GAP:.2f}" in text
+
+
+@pytest.mark.parametrize(
+    ("human", "windows"),
+    [
+        ({}, "0, 1/2, 2/3"),
+        ({0: "yes"}, "1, 1, 1"),
+        ({2: "no"}, "0, 1/2, 1/3"),
+        ({0: "x"}, "no claim: 1, then 1/1, 2/2"),
+    ],
+)
+def test_the_example_by_hand_has_the_scores_that_the_code_gives(
+    human: Mapping[Hashable, str], windows: str
+) -> None:
+    scores, each = scored(("no", "yes", "yes"), human)
+    values = (scores.windowed.value, scores.per_interaction.value, scores.pooled.value)
+    numbers = " | ".join(f"{value:.3f}" for value in values if value is not None)
+    assert f"| {windows} | {numbers} |" in page("metrics/turn-faithfulness.md")
+    by_hand = [
+        int(top) / int(bottom or 1) for top, bottom in re.findall(r"(\d)(?:/(\d))?", windows)
+    ]
+    assert [one.value for one in each] == pytest.approx(by_hand)
+
+
+def test_the_same_mistake_at_the_end_passes() -> None:
+    scores, _ = scored(("yes", "yes", "no"), {})
+    assert f"windowed {scores.windowed.value:.3f}: passes" in page("metrics/turn-faithfulness.md")
+
+
+def scored(
+    labels: tuple[str, ...], human: Mapping[Hashable, str]
+) -> tuple[ScoreSet, tuple[Score, ...]]:
+    """Score one-claim interactions in windows that reach back to the first."""
+    windows = [
+        JudgedWindow(
+            tuple(range(last + 1)),
+            tuple(Occurrence(claim, claim, labels[claim]) for claim in range(last + 1)),
+        )
+        for last in range(len(labels))
+    ]
+    return score_set(windows, ScoringRule(("yes", "idk"), when_empty=1.0), human)
+
+
+@pytest.mark.parametrize(("number", "size"), [(1, 10), (3, 10), (12, 10), (12, 2), (7, 1)])
+def test_weights_of_positions_sum_to_one(number: int, size: int) -> None:
+    assert sum(weights_of(number, size)) == pytest.approx(1)
+
+
+def test_the_weight_of_the_first_position_is_what_a_mistake_there_costs() -> None:
+    scores, _ = scored(("no", "yes", "yes"), {})
+    assert scores.windowed.value == pytest.approx(1 - weights_of(3, 10)[0])
+
+
+def test_the_example_line_of_the_import_format_is_read(tmp_path: Path) -> None:
+    example = page("data-model.md").split("```json\n")[1].split("```")[0]
+    path = tmp_path / "shop.jsonl"
+    path.write_text(" ".join(example.splitlines()), encoding="utf-8")
+    (line,) = read_json_lines(path)
+    assert isinstance(line.found, dict)
+    conversation = conversation_from(line.found, source="shop")
+    first, second = conversation.ratings
+    assert (first.claim, second.claim, second.label) == ("Returns are free.", None, "2")
+    assert conversation.group == "conversation_id:order-17"
+
+
+def test_every_state_and_every_act_is_explained() -> None:
+    text = page("data-model.md")
+    for state in (*RunState, *ItemState, *ScoreState):
+        assert f"`{state.value}`" in text
+    for action in Action:
+        row = re.search(
+            rf"^\|[^|]*`{action.value}`[^|]*\|[^|]*\| *([^|]*) *\|$", text, re.MULTILINE
+        )
+        assert row, action
+        assert row[1].startswith("yes") == (action in COUNTED), action
+
+
+def test_every_metric_has_a_page() -> None:
+    for each in METRICS:
+        assert (DOCS / "metrics" / f"{each.spec.key}.md").is_file()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
+def test_links_lead_somewhere_and_no_path_is_of_one_machine(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)", prose):
+        linked = path.parent / target if target else path
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in anchors(linked), anchor
+    assert not re.search(r"(?<![\w.])/(home|work|tmp|root|Users)/", text)
+
+
+def anchors(path: Path) -> set[str]:
+    """List the anchors of a page's headings, as repositories on the web make them."""
+    heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
