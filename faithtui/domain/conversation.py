@@ -84,14 +84,17 @@ class Conversation:
 
 
 def content_hash(turns: Sequence[Turn]) -> str:
-    """Give equal turns (roles, texts, documents) the same 64 hexadecimal digits."""
+    """Give equal turns (roles, texts, documents, images) the same 64 hexadecimal digits."""
     shape = [
         [
             turn.role,
             turn.content,
             None
             if turn.retrieval_context is None
-            else [[document.text, document.source] for document in turn.retrieval_context],
+            else [
+                [document.text, document.source, *(image.sha256 for image in document.images)]
+                for document in turn.retrieval_context
+            ],
             [image.sha256 for image in turn.images],
         ]
         for turn in turns

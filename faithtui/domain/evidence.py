@@ -73,6 +73,8 @@ class RankedPassage:
     """Index of the passage in the sequence that was ranked."""
     match: float
     """Share of the claim's weight found in the passage's best sentence, in [0, 1]."""
+    best: Span | None
+    """That sentence; None when no sentence shares a word with the claim."""
     quotes: tuple[Quote, ...]
     """By start, without overlaps."""
     marks: tuple[Mark, ...]
@@ -153,13 +155,13 @@ def overlap(claim: ReadText, other: ReadText) -> float:
     return _share(_weights(claim), other.words)
 
 
-def excerpt(passage: ReadText, quotes: Sequence[Quote], budget: int) -> tuple[Span, ...]:
-    """Choose the part of a passage that shows its quotes.
+def excerpt(passage: ReadText, needed: Sequence[Span], budget: int) -> tuple[Span, ...]:
+    """Choose the part of a passage that shows some stretches of it.
 
     Args:
         passage: The passage.
-        quotes: What must be in it; () starts at the beginning.
-        budget: About how many characters; quotes are never dropped for it.
+        needed: What must be in it; () starts at the beginning.
+        budget: About how many characters; what is needed is never dropped for it.
 
     Returns:
         Whole sentences as merged stretches, by start. () for a blank text.
@@ -170,7 +172,7 @@ def excerpt(passage: ReadText, quotes: Sequence[Quote], budget: int) -> tuple[Sp
     chosen = {
         index
         for index, span in enumerate(spans)
-        if any(span.start < quote.span.end and quote.span.start < span.end for quote in quotes)
+        if any(span.start < each.end and each.start < span.end for each in needed)
     } or {0}
     length = sum(spans[index].end - spans[index].start for index in chosen)
     grown = True
@@ -271,7 +273,8 @@ def _rank(
     if not quotes and sentence is not None and match >= _QUOTE_FROM:
         quotes.append(Quote(sentence, None))
     quotes.sort(key=lambda quote: quote.span.start)
-    return RankedPassage(position, match, tuple(quotes), _marks(claim, passage, quotes))
+    read = [quote.span for quote in quotes] or ([sentence] if sentence is not None else [])
+    return RankedPassage(position, match, sentence, tuple(quotes), _marks(claim, passage, read))
 
 
 def _add_quote(quotes: list[Quote], quote: Quote) -> None:
@@ -290,12 +293,13 @@ def _add_quote(quotes: list[Quote], quote: Quote) -> None:
     quotes.append(quote)
 
 
-def _marks(claim: ReadText, passage: ReadText, quotes: Sequence[Quote]) -> tuple[Mark, ...]:
+def _marks(claim: ReadText, passage: ReadText, read: Sequence[Span]) -> tuple[Mark, ...]:
+    """Mark what decides in the stretches to read, and the claim's numbers and names anywhere."""
     said = {word.stem for word in claim.words if word.weight}
-    quoted = {word.span for quote in quotes for word in _within(passage.words, quote.span)}
+    close = {word.span for span in read for word in _within(passage.words, span)}
     marks = []
     for word in passage.words:
-        inside = word.span in quoted
+        inside = word.span in close
         shared = word.stem in said
         decisive = word.kind in ("number", "negation")
         if (inside and (shared or decisive)) or (shared and word.kind in ("number", "name")):

@@ -1,4 +1,4 @@
-"""Finding a statement in the text it came from. Lexical and exact: a place is found or it is not."""
+"""Finding a statement in the text it came from. Lexical and exact: it is found or it is not."""
 
 import re
 from collections.abc import Sequence

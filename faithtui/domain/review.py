@@ -120,41 +120,43 @@ def effective(log: Iterable[LabelAct]) -> dict[tuple[ClaimId, str], HumanVerdict
     }
 
 
-def _stacks(log: Iterable[LabelAct], reviewer: str) -> tuple[list[LabelAct], list[LabelAct]]:
-    """Replay one reviewer's acts into an undo stack and a redo stack."""
-    by_id: dict[LabelId, LabelAct] = {}
-    done: list[LabelAct] = []
-    undone: list[LabelAct] = []
+def _stacks(
+    log: Iterable[LabelAct], reviewer: str
+) -> tuple[dict[LabelId, LabelAct], dict[LabelId, LabelAct]]:
+    """Replay one reviewer's acts into an undo stack and a redo stack, each with its top last."""
+    done: dict[LabelId, LabelAct] = {}
+    undone: dict[LabelId, LabelAct] = {}
     for act in log:
         if act.reviewer != reviewer or act.action is Action.IMPORTED:
             continue
-        if act.action is Action.WITHDRAWN and act.target in by_id:
-            target = by_id[act.target]
-            if target in done:
-                done.remove(target)
-                undone.append(target)
-        elif act.action is Action.RESTORED and act.target in by_id:
-            target = by_id[act.target]
-            if target in undone:
-                undone.remove(target)
-                done.append(target)
-        elif act.action not in (Action.WITHDRAWN, Action.RESTORED):
-            by_id[act.id] = act
-            done.append(act)
+        if act.action is Action.WITHDRAWN:
+            _move(act.target, done, undone)
+        elif act.action is Action.RESTORED:
+            _move(act.target, undone, done)
+        else:
+            done[act.id] = act
             undone.clear()
     return done, undone
+
+
+def _move(
+    target: LabelId | None, source: dict[LabelId, LabelAct], to: dict[LabelId, LabelAct]
+) -> None:
+    """Put an act on top of the other stack; nothing when it is not on this one."""
+    if target in source:
+        to[target] = source.pop(target)
 
 
 def next_undo(log: Iterable[LabelAct], reviewer: str) -> LabelAct | None:
     """Find the act that undo would withdraw; None when there is none left."""
     done, _ = _stacks(log, reviewer)
-    return done[-1] if done else None
+    return next(reversed(done.values()), None)
 
 
 def next_redo(log: Iterable[LabelAct], reviewer: str) -> LabelAct | None:
     """Find the act that redo would restore; None when a new act has been made since."""
     _, undone = _stacks(log, reviewer)
-    return undone[-1] if undone else None
+    return next(reversed(undone.values()), None)
 
 
 def consensus(verdicts: Sequence[HumanVerdict]) -> str | None:

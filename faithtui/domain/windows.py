@@ -54,7 +54,7 @@ def interactions(turns: Sequence[Turn], *, answers_alone: bool = False) -> tuple
             current, asked = [], False
         current.append(position)
         asked = asked or turn.role == "user"
-    if current and turns[-1].role == "assistant" and (asked or (answers_alone and not units)):
+    if current and turns[-1].role == "assistant" and (asked or answers_alone):
         units.append(current)
     return tuple(Interaction(index, tuple(unit)) for index, unit in enumerate(units))
 

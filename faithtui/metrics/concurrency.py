@@ -1,19 +1,20 @@
 """Waiting for several answers without losing the error that ended the wait."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
 async def together(
-    answers: Iterable[Coroutine[object, object, T]], *, at_once: bool = True
+    answers: Iterator[Coroutine[object, object, T]], *, at_once: bool = True
 ) -> list[T]:
     """Wait for several things and give their results in order.
 
     Args:
-        answers: What to wait for.
+        answers: What to wait for. A generator, so that none is made that an earlier error keeps
+            from being awaited.
         at_once: All at the same time; False: one after the other.
 
     Raises:
@@ -21,12 +22,7 @@ async def together(
             cancelled.
     """
     if not at_once:
-        waiting = list(answers)
-        try:
-            return [await answer for answer in waiting]
-        finally:
-            for answer in waiting:
-                answer.close()  # those after an error have not begun, and never will
+        return [await answer for answer in answers]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(answer) for answer in answers]

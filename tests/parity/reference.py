@@ -61,7 +61,7 @@ def _measured(case: Mapping[str, Json]) -> dict[str, Json]:
         "score": round(score, 12),
         "success": None if threshold is None else score >= threshold,
         "n_windows": len(windows),
-        "windows": windows,
+        "windows": [{**window, "score": round(window["score"], 12)} for window in windows],
     }
 
 
@@ -147,7 +147,7 @@ def _window(
             score = 0.0
         if options.get("include_reason", True):
             _reason(judge, "reason")
-    return {"turns": list(positions), "score": round(score, 12), "verdicts": labels}
+    return {"turns": list(positions), "score": score, "verdicts": labels}
 
 
 def _known_truths(
@@ -242,7 +242,7 @@ def _reply(judge: Mapping[str, Json], step: str, answer: Json) -> tuple[dict[str
         raise PeerError("judge_error")
     if "raw" in fault:
         return _loose(fault["raw"]), False
-    reply: dict[str, Json] = fault.get("reply", answer)
+    reply: Json = fault.get("reply", answer)
     if judge.get("reply_style", "schema") == "schema":
         return reply, True
     return _loose(json.dumps(reply)), False

@@ -34,7 +34,9 @@ def _conversation() -> st.SearchStrategy[Json]:
     )
     return st.one_of(
         st.lists(_turn(), min_size=1, max_size=12),
-        st.lists(exchange, min_size=1, max_size=5).map(lambda parts: sum(parts, [])),
+        st.lists(exchange, min_size=1, max_size=5).map(
+            lambda parts: [turn for part in parts for turn in part]
+        ),
     )
 
 
@@ -102,6 +104,8 @@ def cases(draw: st.DrawFn, *, faults: bool = False) -> Json:
 def scripted_cases(draw: st.DrawFn) -> Json:
     """A case whose judge gives too few, too many or fixed replies about whole windows."""
     case = draw(cases())
+    # An empty window has no answer to which faithtui could attach claims that a judge makes up.
+    case["options"]["window_size"] = max(1, case["options"]["window_size"])
     reply = st.sampled_from(
         (
             {},

@@ -13,6 +13,7 @@ because there the limit is one of the window.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from faithtui.domain.assessment import Claim, Truth
 from faithtui.domain.conversation import Conversation
@@ -54,8 +55,8 @@ async def gather(
     known = Known()
     await together(
         (
-            _gather_truths(metric, conversation, windows, ask, known),
-            _gather_claims(metric, conversation, windows, ask, given, known),
+            gather_part(metric, conversation, windows, ask, known)
+            for gather_part in (_gather_truths, partial(_gather_claims, given=given))
         ),
         at_once=metric.async_mode,
     )
@@ -145,8 +146,8 @@ async def _gather_claims(
     conversation: Conversation,
     windows: Sequence[Window],
     ask: Ask,
-    given: Sequence[Claim] | None,
     known: Known,
+    given: Sequence[Claim] | None,
 ) -> None:
     async def of_interaction(window: Window) -> None:
         own = _own_turns(windows, window.position)

@@ -1,0 +1,401 @@
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.domain.conversation import Turn
+from faithtui.domain.scores import (
+    JudgedWindow,
+    Occurrence,
+    Score,
+    ScoreState,
+    ScoringRule,
+    mean_score,
+    no_score,
+    passes,
+    score_set,
+    scored,
+    window_score,
+)
+from faithtui.domain.windows import interactions, sliding
+
+LENIENT = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
+PENALISED = replace(LENIENT, passing=("yes",))
+STRICT = replace(LENIENT, strict=True)
+PEER = replace(LENIENT, as_peer=True)
+PEER_STRICT = replace(PEER, strict=True)
+NO_VALUE = replace(LENIENT, when_empty=None)
+
+LABELS = ("yes", "no", "idk")
+FAILED = no_score(ScoreState.FAILED, "the judge is down")
+
+
+def judged(labels: Sequence[Sequence[str | None]], size: int = 10) -> list[JudgedWindow]:
+    """Windows over interactions whose claims have these labels, the same in every window."""
+    turns = (Turn("user", "?"), Turn("assistant", "!")) * len(labels)
+    return [
+        JudgedWindow(
+            window.interactions,
+            tuple(
+                Occurrence((part, number), part, label)
+                for part in window.interactions
+                for number, label in enumerate(labels[part])
+            ),
+        )
+        for window in sliding(interactions(turns), size)
+    ]
+
+
+def values(scores: Sequence[Score]) -> list[float | None]:
+    return [score.value for score in scores]
+
+
+labels_of_conversations = st.lists(
+    st.lists(st.sampled_from((*LABELS, None)), max_size=4), min_size=1, max_size=6
+)
+sizes = st.integers(1, 8)
+rules = st.builds(
+    ScoringRule,
+    passing=st.sampled_from((("yes",), ("yes", "idk"))),
+    when_empty=st.sampled_from((1.0, None)),
+    threshold=st.none() | st.floats(0, 1),
+    strict=st.booleans(),
+    as_peer=st.booleans(),
+)
+
+
+# A window
+
+
+@pytest.mark.parametrize(
+    ("labels", "rule", "value"),
+    [
+        (["yes", "no", "idk"], LENIENT, 2 / 3),
+        (["yes", "no", "idk"], PENALISED, 1 / 3),
+        (["no"], LENIENT, 0.0),
+        ([], LENIENT, 1.0),
+        (["yes", "no"], STRICT, 0.0),
+        (["yes", "idk"], STRICT, 1.0),
+        (["yes", "idk"], replace(STRICT, passing=("yes",)), 0.0),
+    ],
+)
+def test_a_window_scores_its_share_of_passing_labels(
+    labels: list[str | None], rule: ScoringRule, value: float
+) -> None:
+    assert window_score(labels, rule) == scored(value)
+
+
+def test_a_window_without_claims_is_undefined_where_the_rule_says_so() -> None:
+    assert window_score([], NO_VALUE) == no_score(ScoreState.UNDEFINED, "no claims")
+
+
+def test_a_missing_verdict_makes_a_window_incomplete() -> None:
+    found = window_score(["yes", None, None], LENIENT)
+    assert found == no_score(ScoreState.INCOMPLETE, "2 of 3 claims have no verdict")
+
+
+def test_the_peer_drops_missing_verdicts_and_counts_surplus_ones() -> None:
+    assert window_score(["yes", None, "no"], PEER) == scored(0.5)
+    assert window_score([None, None], PEER) == scored(1.0)
+    assert window_score(["yes"], PEER, ["no", None]) == scored(0.5)
+
+
+def test_surplus_verdicts_count_for_the_peer_alone() -> None:
+    assert window_score(["yes"], LENIENT, ["no"]) == scored(1.0)
+
+
+@given(st.lists(st.sampled_from((*LABELS, None))), rules)
+def test_a_window_score_is_a_share_or_no_number(
+    labels: list[str | None], rule: ScoringRule
+) -> None:
+    found = window_score(labels, rule)
+    assert found.value is None or 0 <= found.value <= 1
+    if rule.strict:
+        assert found.value in (None, 0.0, 1.0)
+
+
+@given(st.lists(st.sampled_from(LABELS), min_size=1), rules)
+def test_the_order_of_labels_does_not_matter(labels: list[str | None], rule: ScoringRule) -> None:
+    assert window_score(labels, rule) == window_score(labels[::-1], rule)
+
+
+# The mean
+
+
+def test_failed_comes_before_incomplete_and_both_before_any_number() -> None:
+    incomplete = no_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
+    found = mean_score([scored(1.0), incomplete, FAILED], LENIENT)
+    assert found == no_score(ScoreState.FAILED, "1 of 3 parts: the judge is down")
+    found = mean_score([scored(1.0), incomplete, incomplete], LENIENT)
+    assert found.state is ScoreState.INCOMPLETE
+    assert found.reason == "2 of 3 parts: 1 of 2 claims have no verdict"
+
+
+def test_undefined_parts_are_left_out_of_a_mean() -> None:
+    undefined = no_score(ScoreState.UNDEFINED, "no claims")
+    assert mean_score([scored(0.5), undefined], LENIENT) == scored(0.5)
+    assert mean_score([undefined, undefined], LENIENT) == undefined
+
+
+def test_nothing_to_average_is_skipped_and_1_for_the_peer() -> None:
+    assert mean_score([], LENIENT) == no_score(ScoreState.SKIPPED, "no interaction")
+    assert mean_score([], PEER) == scored(1.0)
+
+
+def test_strict_is_binary_and_the_peers_strict_is_a_mean_of_binary_windows() -> None:
+    labels: list[list[str | None]] = [["yes"], ["no"]]
+    assert score_set(judged(labels), STRICT)[0].windowed == scored(0.0)
+    assert score_set(judged(labels), PEER_STRICT)[0].windowed == scored(0.5)
+    assert score_set(judged([["yes"], ["idk"]]), STRICT)[0].windowed == scored(1.0)
+
+
+# The threshold
+
+
+def test_three_windows_of_seven_tenths_meet_seven_tenths() -> None:
+    rule = replace(LENIENT, threshold=0.7)
+    mean = mean_score([scored(0.7)] * 3, rule)
+    assert passes(mean, rule) is True
+
+
+def test_they_miss_it_under_the_peers_arithmetic() -> None:
+    rule = replace(PEER, threshold=0.7)
+    mean = mean_score([scored(0.7)] * 3, rule)
+    assert mean.value == 0.6999999999999998
+    assert passes(mean, rule) is False
+
+
+def test_equal_meets_a_threshold_and_clearly_less_does_not() -> None:
+    assert passes(scored(0.5), LENIENT) is True
+    assert passes(scored(0.5), PEER) is True
+    assert passes(scored(0.499), LENIENT) is False
+
+
+def test_strict_raises_the_bar_to_1() -> None:
+    rule = replace(STRICT, threshold=0.2)
+    assert rule.bar == 1.0
+    assert passes(scored(0.9), rule) is False
+    assert passes(scored(1.0), rule) is True
+    assert replace(STRICT, threshold=None).bar == 1.0
+
+
+def test_without_a_threshold_or_a_number_there_is_no_pass_and_no_fail() -> None:
+    assert passes(scored(0.1), replace(LENIENT, threshold=None)) is None
+    assert passes(FAILED, LENIENT) is None
+
+
+@pytest.mark.parametrize(("value", "state"), [(None, ScoreState.SCORED), (0.5, ScoreState.FAILED)])
+def test_a_score_has_a_number_exactly_when_it_is_scored(
+    value: float | None, state: ScoreState
+) -> None:
+    with pytest.raises(ValueError, match="cannot be"):
+        Score(value, state)
+
+
+# A conversation
+
+
+@pytest.mark.parametrize(
+    ("wrong", "windowed"), [(0, 0.389), (1, 0.722), (2, 0.889)], ids=["first", "middle", "last"]
+)
+def test_one_wrong_claim_of_three_weighs_by_its_place_in_windowed_alone(
+    wrong: int, windowed: float
+) -> None:
+    labels: list[list[str | None]] = [["yes"], ["yes"], ["yes"]]
+    labels[wrong] = ["no"]
+    found, _ = score_set(judged(labels), LENIENT)
+    assert found.windowed.value == pytest.approx(windowed, abs=5e-4)
+    assert found.per_interaction.value == pytest.approx(2 / 3)
+    assert found.pooled.value == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "weights"),
+    [
+        (3, 10, {0: 0.611, 1: 0.278, 2: 0.111}),
+        (5, 10, {0: 0.457, 1: 0.257, 4: 0.040}),
+        (12, 10, {0: 0.244, 1: 0.169, 11: 0.0083}),
+        (100, 10, {0: 0.0293, 1: 0.0203, 50: 0.0100, 99: 0.0010}),
+        (12, 2, {0: 0.125, 1: 0.083, 11: 0.042}),
+    ],
+)
+def test_weights_of_positions_are_the_measured_ones(
+    count: int, size: int, weights: dict[int, float]
+) -> None:
+    for place, weight in weights.items():
+        labels: list[list[str | None]] = [["yes"] for _ in range(count)]
+        labels[place] = ["no"]
+        found, _ = score_set(judged(labels, size), LENIENT)
+        assert found.windowed.value is not None
+        assert 1 - found.windowed.value == pytest.approx(weight, abs=5e-4)
+
+
+def test_per_interaction_weighs_interactions_and_pooled_weighs_claims() -> None:
+    found, each = score_set(judged([["no"], ["yes", "yes", "yes"]]), LENIENT)
+    assert values(each) == [0.0, 0.75]
+    assert found.windowed.value == pytest.approx(0.375)
+    assert found.per_interaction.value == pytest.approx(0.5)
+    assert found.pooled.value == pytest.approx(0.75)
+
+
+def test_a_claim_counts_by_its_home_window_outside_its_windows() -> None:
+    windows = [
+        JudgedWindow((0,), (Occurrence("claim", 0, "no"),)),
+        JudgedWindow((0, 1), (Occurrence("claim", 0, "yes"),)),
+    ]
+    found, each = score_set(windows, LENIENT)
+    assert values(each) == [0.0, 1.0]
+    assert found.windowed == scored(0.5)
+    assert found.pooled == scored(0.0)
+    assert found.per_interaction == scored(0.5)
+
+
+def test_a_claim_made_twice_counts_twice_in_its_windows_and_once_outside() -> None:
+    twice = Occurrence("claim", 0, "no")
+    window = JudgedWindow((0,), (twice, twice, Occurrence("other", 0, "yes")))
+    found, each = score_set([window], LENIENT)
+    assert values(each) == [pytest.approx(1 / 3)]
+    assert found.pooled == scored(0.5)
+    assert found.per_interaction == scored(0.5)
+
+
+def test_a_failed_window_leaves_all_three_scores_without_a_number() -> None:
+    windows = [*judged([["yes"]]), JudgedWindow((0, 1), failure=FAILED)]
+    found, each = score_set(windows, LENIENT)
+    assert each == (scored(1.0), FAILED)
+    assert found.windowed.state is ScoreState.FAILED
+    assert found.per_interaction == found.pooled == found.windowed
+
+
+def test_a_conversation_without_windows_is_skipped_in_all_three() -> None:
+    found, each = score_set([], LENIENT)
+    assert each == ()
+    assert {found.windowed, found.per_interaction, found.pooled} == {
+        no_score(ScoreState.SKIPPED, "no interaction")
+    }
+
+
+def test_a_missing_verdict_leaves_the_headline_and_its_interaction_incomplete() -> None:
+    found, each = score_set(judged([["yes"], [None]], size=1), LENIENT)
+    assert values(each) == [1.0, None]
+    assert found.windowed.state is ScoreState.INCOMPLETE
+    assert found.per_interaction.state is ScoreState.INCOMPLETE
+    assert found.pooled.state is ScoreState.INCOMPLETE
+
+
+def test_under_the_peers_rules_a_missing_verdict_is_dropped_from_the_headline_only() -> None:
+    found, _ = score_set(judged([["yes", None]]), PEER)
+    assert found.windowed == scored(1.0)
+    assert found.per_interaction.state is ScoreState.INCOMPLETE
+    assert found.pooled.state is ScoreState.INCOMPLETE
+
+
+def test_surplus_verdicts_enter_the_peers_headline_only() -> None:
+    window = JudgedWindow((0,), (Occurrence("claim", 0, "yes"),), surplus=("no",))
+    assert score_set([window], PEER)[0].windowed == scored(0.5)
+    assert score_set([window], PEER)[0].pooled == scored(1.0)
+    assert score_set([window], LENIENT)[0].windowed == scored(1.0)
+
+
+def test_empty_windows_of_the_peer_score_1_and_hold_no_interaction() -> None:
+    found, each = score_set([JudgedWindow(()), JudgedWindow(())], PEER)
+    assert values(each) == [1.0, 1.0]
+    assert found.windowed == scored(1.0)
+    assert found.per_interaction.state is ScoreState.SKIPPED
+
+
+# Corrected by people
+
+
+@given(labels_of_conversations, sizes, rules)
+def test_corrected_is_the_judges_score_when_nobody_labelled(
+    labels: list[list[str | None]], size: int, rule: ScoringRule
+) -> None:
+    windows = judged(labels, size)
+    assert score_set(windows, rule, {}) == score_set(windows, rule)
+
+
+@given(labels_of_conversations, sizes, rules)
+def test_repeating_the_judge_changes_nothing(
+    labels: list[list[str | None]], size: int, rule: ScoringRule
+) -> None:
+    windows = judged(labels, size)
+    same = {
+        occurrence.claim: occurrence.label
+        for window in windows
+        for occurrence in window.occurrences
+        if occurrence.label is not None
+    }
+    assert score_set(windows, rule, same) == score_set(windows, rule)
+
+
+@given(labels_of_conversations, sizes, st.data())
+def test_relabelling_a_claim_moves_exactly_the_windows_that_hold_it(
+    labels: list[list[str | None]], size: int, data: st.DataObject
+) -> None:
+    known: list[list[str | None]] = [[each or "idk" for each in part] for part in labels]
+    windows = judged(known, size)
+    claims = [each.claim for window in windows for each in window.occurrences]
+    if not claims:
+        return
+    claim = data.draw(st.sampled_from(claims))
+    assert isinstance(claim, tuple)
+    before = known[claim[0]][claim[1]]
+    _, old = score_set(windows, LENIENT)
+    _, new = score_set(windows, LENIENT, {claim: "yes" if before == "no" else "no"})
+    moved = [one != other for one, other in zip(old, new, strict=True)]
+    assert moved == [any(each.claim == claim for each in w.occurrences) for w in windows]
+
+
+@given(labels_of_conversations, sizes, st.data())
+def test_x_leaves_numerator_and_denominator(
+    labels: list[list[str | None]], size: int, data: st.DataObject
+) -> None:
+    unfair = {
+        (part, number)
+        for part, of_part in enumerate(labels)
+        for number, _ in enumerate(of_part)
+        if data.draw(st.booleans())
+    }
+    kept = [
+        JudgedWindow(
+            window.interactions,
+            tuple(each for each in window.occurrences if each.claim not in unfair),
+        )
+        for window in judged(labels, size)
+    ]
+    corrected = score_set(judged(labels, size), LENIENT, dict.fromkeys(unfair, "x"))
+    assert corrected == score_set(kept, LENIENT)
+
+
+def test_x_on_every_claim_leaves_an_empty_window() -> None:
+    windows = judged([["no"]])
+    assert score_set(windows, LENIENT, {(0, 0): "x"})[0].windowed == scored(1.0)
+    undefined = score_set(windows, NO_VALUE, {(0, 0): "x"})[0].windowed
+    assert undefined.state is ScoreState.UNDEFINED
+
+
+def test_a_person_can_complete_a_window_that_lacks_a_verdict() -> None:
+    windows = judged([["yes", None]])
+    found, _ = score_set(windows, LENIENT, {(0, 1): "no"})
+    assert found.windowed == scored(0.5)
+    assert found.pooled == scored(0.5)
+
+
+def test_nobody_can_repair_a_failed_window() -> None:
+    windows = [JudgedWindow((0,), failure=FAILED)]
+    assert score_set(windows, LENIENT, {(0, 0): "yes"})[0].windowed.state is ScoreState.FAILED
+
+
+@given(labels_of_conversations, sizes, rules)
+def test_all_scores_are_shares_or_states(
+    labels: list[list[str | None]], size: int, rule: ScoringRule
+) -> None:
+    found, each = score_set(judged(labels, size), rule)
+    for score in (found.windowed, found.per_interaction, found.pooled, *each):
+        assert score.value is None or 0 <= score.value <= 1
+        assert score.value is None or not math.isnan(score.value)
+        assert (score.reason is None) == (score.state is ScoreState.SCORED)

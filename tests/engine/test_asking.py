@@ -1,0 +1,500 @@
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from faithtui.domain.ids import ItemId
+from faithtui.domain.tasks import ExplainScore
+from faithtui.engine.asking import (
+    ATTEMPTS,
+    DOUBLINGS,
+    LONGEST_WAIT_S,
+    REPAIRS,
+    Asker,
+    MemoryReplies,
+    Tally,
+    reply_key,
+)
+from faithtui.errors import (
+    JudgeAuthFailed,
+    JudgeError,
+    JudgeRateLimited,
+    JudgeRefused,
+    JudgeReplyInvalid,
+    JudgeReplyTruncated,
+    JudgeRequestRejected,
+    JudgeTimeout,
+    JudgeUnavailable,
+)
+from faithtui.judges.base import JudgeReply, JudgeRequest, Stop, Usage
+from faithtui.metrics.base import Question
+from faithtui.metrics.shapes import one_text
+from faithtui.store.records import StoredReply
+
+ITEM = ItemId(7)
+GOOD = JudgeReply('{"reason": "fine"}', usage=Usage(10, 3, 2), request_id="r1", latency_ms=5)
+PROSE = JudgeReply("I would rather not say.")
+WRONG_SHAPE = JudgeReply('{"reason": 5}')
+CUT = JudgeReply('{"reason": "fi', stop=Stop.LENGTH)
+
+Answer = JudgeReply | JudgeError | Callable[[JudgeRequest], JudgeReply]
+
+
+class ScriptedJudge:
+    """Gives the scripted answers in turn, and the last one from then on."""
+
+    ref = "scripted"
+    fingerprint = "scripted"
+    takes_images = False
+
+    def __init__(self, *answers: Answer) -> None:
+        self._answers = list(answers)
+        self.requests: list[JudgeRequest] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.in_flight = 0
+        self.most_in_flight = 0
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        self.requests.append(request)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            await asyncio.sleep(0)
+            await self.gate.wait()
+        finally:
+            self.in_flight -= 1
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, JudgeError):
+            raise answer
+        return answer if isinstance(answer, JudgeReply) else answer(request)
+
+    async def aclose(self) -> None:
+        self.gate.set()
+
+
+@dataclass(frozen=True)
+class Kept:
+    key: str
+    step: str
+    item: ItemId | None
+    reply: StoredReply
+    usable: bool
+
+
+class RecordingReplies(MemoryReplies):
+    """Keeps everything it is given, and takes its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[Kept] = []
+
+    async def keep(
+        self, key: str, step: str, item: ItemId | None, reply: StoredReply, usable: bool
+    ) -> None:
+        await asyncio.sleep(0)
+        await super().keep(key, step, item, reply, usable)
+        self.kept.append(Kept(key, step, item, reply, usable))
+
+
+class Desk:
+    """An asker with everything around it in view."""
+
+    def __init__(self, *answers: Answer, concurrency: int = 4) -> None:
+        self.judge = ScriptedJudge(*answers)
+        self.replies = RecordingReplies()
+        self.waits: list[float] = []
+        self.retried: list[tuple[str, str, float]] = []
+        self.tally = Tally()
+        self.asker = Asker(
+            self.judge,
+            self.replies,
+            concurrency=concurrency,
+            tally=self.tally,
+            on_retry=lambda step, error, wait_s: self.retried.append(
+                (step, type(error).__name__, wait_s)
+            ),
+            pause=self._pause,
+        )
+
+    async def _pause(self, wait_s: float) -> None:
+        self.waits.append(wait_s)
+
+    async def ask(self, asked: Question[str]) -> str:
+        return await self.asker.on_behalf_of(ITEM)(asked)
+
+
+def question(prompt: str = "Why?") -> Question[str]:
+    return Question(
+        "reason", ExplainScore(1.0, ()), "You explain.", prompt, one_text("reason"), 100
+    )
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+# Stored replies
+
+
+async def test_a_stored_reply_is_used_before_the_judge() -> None:
+    desk = Desk(GOOD)
+    assert await desk.ask(question()) == "fine"
+    assert await desk.ask(question()) == "fine"
+    assert len(desk.judge.requests) == 1
+    assert (desk.tally.calls, desk.tally.calls_stored) == (1, 1)
+
+
+async def test_another_asker_finds_the_reply_too() -> None:
+    first, second = Desk(GOOD), Desk(PROSE)
+    await first.ask(question())
+    second.asker = Asker(second.judge, first.replies, concurrency=1)
+    assert await second.ask(question()) == "fine"
+    assert second.judge.requests == []
+
+
+async def test_a_stored_reply_that_this_question_cannot_use_is_repaired() -> None:
+    desk = Desk(GOOD)
+    request = JudgeRequest(
+        "reason", question().task, "You explain.", "Why?", question().reply.schema, 100
+    )
+    old = StoredReply(
+        text='{"because": 1}',
+        stop="ok",
+        structured=False,
+        tokens_in=None,
+        tokens_out=None,
+        tokens_cached=None,
+        request_id=None,
+        served_model=None,
+        latency_ms=0,
+    )
+    await desk.replies.keep(reply_key("scripted", request), "reason", ITEM, old, usable=True)
+    assert await desk.ask(question()) == "fine"
+    (sent,) = desk.judge.requests
+    assert "`reason` must be a string" in sent.prompt
+
+
+async def test_a_reply_is_kept_whole_before_it_is_used() -> None:
+    desk = Desk(GOOD)
+    used = asyncio.create_task(desk.ask(question()))
+    while not desk.replies.kept:
+        assert not used.done()
+        await asyncio.sleep(0)
+    (kept,) = desk.replies.kept
+    assert (kept.step, kept.item, kept.usable) == ("reason", ITEM, True)
+    assert (kept.reply.text, kept.reply.stop) == (GOOD.text, "ok")
+    assert (kept.reply.tokens_in, kept.reply.tokens_out, kept.reply.tokens_cached) == (10, 3, 2)
+    assert (kept.reply.request_id, kept.reply.latency_ms) == ("r1", 5)
+    assert await used == "fine"
+
+
+async def test_a_reply_that_cannot_be_used_is_kept_and_never_found() -> None:
+    desk = Desk(PROSE, GOOD)
+    await desk.ask(question())
+    unusable, usable = desk.replies.kept
+    assert (unusable.usable, unusable.reply.text) == (False, PROSE.text)
+    assert desk.replies.find(unusable.key) is None
+    assert desk.replies.find(usable.key) is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"step": "verdicts"},
+        {"system": "Other."},
+        {"prompt": "Other?"},
+        {"schema": {"type": "object"}},
+        {"max_tokens": 101},
+        {"replicate": 1},
+    ],
+)
+def test_a_key_changes_with_everything_that_determines_the_answer(change: dict[str, Any]) -> None:
+    request = JudgeRequest("reason", question().task, "System.", "Why?", {}, 100)
+    assert reply_key("a", request) != reply_key("a", replace(request, **change))
+    assert reply_key("a", request) != reply_key("b", request)
+    other_task = replace(request, task=ExplainScore(0.0, ("x",)))
+    assert reply_key("a", request) == reply_key("a", other_task)
+    assert len(reply_key("a", request)) == 64
+
+
+def test_a_key_can_be_made_of_any_text() -> None:
+    odd = JudgeRequest("reason", question().task, "\ud800", "\0\u2028", {}, 100)
+    assert len(reply_key("é", odd)) == 64
+
+
+async def test_the_peers_own_reader_is_used_where_a_question_brings_one() -> None:
+    desk = Desk(JudgeReply('{"reason": "unclosed"'))
+    peer = replace(question(), reply=one_text("reason", as_peer=True))
+    assert await desk.ask(peer) == "unclosed"
+    with pytest.raises(JudgeReplyInvalid):
+        await desk.ask(question("Another?"))
+
+
+# Equal questions
+
+
+async def test_equal_questions_in_the_air_share_one_call() -> None:
+    desk = Desk(GOOD)
+    found = await asyncio.gather(*(desk.ask(question()) for _ in range(5)))
+    assert found == ["fine"] * 5
+    assert len(desk.judge.requests) == 1
+    assert len(desk.replies.kept) == 1
+
+
+async def test_they_share_its_failure_and_a_later_one_asks_anew() -> None:
+    desk = Desk(JudgeRequestRejected("no"), GOOD)
+    found = await asyncio.gather(*(desk.ask(question()) for _ in range(3)), return_exceptions=True)
+    assert [type(each) for each in found] == [JudgeRequestRejected] * 3
+    assert await desk.ask(question()) == "fine"
+    assert len(desk.judge.requests) == 2
+
+
+async def test_cancelling_one_who_waits_does_not_take_the_call_from_another() -> None:
+    desk = Desk(GOOD)
+    desk.judge.gate.clear()
+    given_up, waiting = (asyncio.create_task(desk.ask(question())) for _ in range(2))
+    await settle()
+    given_up.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
+    desk.judge.gate.set()
+    assert await waiting == "fine"
+    assert len(desk.judge.requests) == 1
+
+
+async def test_a_call_nobody_waits_for_is_kept_when_it_lands() -> None:
+    desk = Desk(GOOD)
+    desk.judge.gate.clear()
+    alone = asyncio.create_task(desk.ask(question()))
+    await settle()
+    alone.cancel()
+    desk.judge.gate.set()
+    await settle()
+    assert [each.usable for each in desk.replies.kept] == [True]
+    assert await desk.ask(question()) == "fine"
+    assert len(desk.judge.requests) == 1
+
+
+async def test_a_failure_nobody_waits_for_goes_unheard() -> None:
+    desk = Desk(JudgeAuthFailed("no key"))
+    desk.judge.gate.clear()
+    alone = asyncio.create_task(desk.ask(question()))
+    await settle()
+    alone.cancel()
+    desk.judge.gate.set()
+    await settle()
+    assert alone.cancelled()
+    assert desk.replies.kept == []
+
+
+async def test_closing_cancels_what_is_in_the_air() -> None:
+    desk = Desk(GOOD)
+    desk.judge.gate.clear()
+    waiting = asyncio.create_task(desk.ask(question()))
+    await settle()
+    await desk.asker.aclose()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert desk.judge.in_flight == 0
+    await desk.asker.aclose()
+
+
+# Replies that cannot be used
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (PROSE, "holds no JSON object"),
+        (WRONG_SHAPE, "the answer to `reason` has the wrong shape"),
+        (JudgeReply(""), "is empty"),
+    ],
+)
+async def test_an_unusable_reply_is_asked_for_again_with_the_reason(
+    bad: JudgeReply, why: str
+) -> None:
+    desk = Desk(bad, GOOD)
+    assert await desk.ask(question()) == "fine"
+    first, second = desk.judge.requests
+    assert first.prompt == "Why?"
+    assert second.prompt.startswith("Why?\n\nAn earlier answer could not be used: ")
+    assert why in second.prompt
+    assert (second.system, second.schema, second.max_tokens) == (
+        first.system,
+        first.schema,
+        first.max_tokens,
+    )
+
+
+async def test_repair_is_tried_at_most_twice() -> None:
+    desk = Desk(PROSE)
+    with pytest.raises(JudgeReplyInvalid) as raised:
+        await desk.ask(question())
+    assert raised.value.raw == PROSE.text
+    assert len(desk.judge.requests) == 1 + REPAIRS == 3
+    assert [each.usable for each in desk.replies.kept] == [False] * 3
+    assert [request.prompt.count("Why?") for request in desk.judge.requests] == [1, 1, 1]
+
+
+async def test_the_repair_names_the_last_error() -> None:
+    desk = Desk(PROSE, WRONG_SHAPE, GOOD)
+    await desk.ask(question())
+    assert "no JSON" in desk.judge.requests[1].prompt
+    assert "wrong shape" in desk.judge.requests[2].prompt
+    assert "no JSON" not in desk.judge.requests[2].prompt
+
+
+@pytest.mark.parametrize("stop", [Stop.REFUSAL, Stop.FILTER])
+async def test_refusals_are_not_asked_again(stop: Stop) -> None:
+    desk = Desk(replace(GOOD, stop=stop))
+    with pytest.raises(JudgeRefused):
+        await desk.ask(question())
+    assert len(desk.judge.requests) == 1
+    assert [each.usable for each in desk.replies.kept] == [False]
+
+
+async def test_a_reply_that_ran_into_the_limit_gets_twice_the_tokens() -> None:
+    desk = Desk(CUT, CUT, GOOD)
+    assert await desk.ask(question()) == "fine"
+    assert [request.max_tokens for request in desk.judge.requests] == [100, 200, 400]
+    assert {request.prompt for request in desk.judge.requests} == {"Why?"}
+    assert len({each.key for each in desk.replies.kept}) == 1
+    assert await desk.ask(question()) == "fine"
+    assert len(desk.judge.requests) == 3
+
+
+async def test_a_reply_that_is_always_too_long_fails_without_repair() -> None:
+    desk = Desk(CUT)
+    with pytest.raises(JudgeReplyTruncated) as raised:
+        await desk.ask(question())
+    assert raised.value.raw == CUT.text
+    assert len(desk.judge.requests) == 1 + DOUBLINGS
+    assert [each.usable for each in desk.replies.kept] == [False] * 3
+
+
+async def test_a_complete_object_cut_by_the_limit_is_not_used() -> None:
+    desk = Desk(replace(GOOD, stop=Stop.LENGTH))
+    with pytest.raises(JudgeReplyTruncated):
+        await desk.ask(question())
+
+
+async def test_an_unusable_reply_after_doubling_is_repaired() -> None:
+    desk = Desk(CUT, PROSE, GOOD)
+    assert await desk.ask(question()) == "fine"
+    assert [request.max_tokens for request in desk.judge.requests] == [100, 200, 100]
+
+
+async def test_a_reply_that_stopped_for_another_reason_is_read() -> None:
+    assert await Desk(replace(GOOD, stop=Stop.OTHER)).ask(question()) == "fine"
+
+
+# Failures that may pass
+
+
+@pytest.mark.parametrize(
+    "error",
+    [JudgeRateLimited("slow down"), JudgeTimeout("no answer"), JudgeUnavailable("cut")],
+)
+async def test_failures_that_may_pass_are_tried_again_with_doubling_waits(
+    error: JudgeError,
+) -> None:
+    desk = Desk(error, error, error, GOOD)
+    assert await desk.ask(question()) == "fine"
+    assert desk.waits == [0.5, 1.0, 2.0]
+    name = type(error).__name__
+    assert desk.retried == [("reason", name, 0.5), ("reason", name, 1.0), ("reason", name, 2.0)]
+    assert (desk.tally.retries, desk.tally.calls) == (3, 1)
+
+
+async def test_a_lasting_failure_is_raised_after_the_last_attempt() -> None:
+    desk = Desk(JudgeUnavailable("cut"))
+    with pytest.raises(JudgeUnavailable):
+        await desk.ask(question())
+    assert len(desk.judge.requests) == ATTEMPTS
+    assert len(desk.waits) == ATTEMPTS - 1
+    assert desk.replies.kept == []
+
+
+async def test_what_the_provider_asks_us_to_wait_is_waited() -> None:
+    desk = Desk(JudgeRateLimited("slow down", retry_after_s=33.0), GOOD)
+    assert await desk.ask(question()) == "fine"
+    assert desk.waits == [33.0]
+
+
+async def test_a_wait_of_0_is_taken_at_its_word() -> None:
+    desk = Desk(JudgeRateLimited("slow down", retry_after_s=0.0), GOOD)
+    await desk.ask(question())
+    assert desk.waits == [0.0]
+
+
+@pytest.mark.parametrize(("wait_s", "sent"), [(LONGEST_WAIT_S, 2), (LONGEST_WAIT_S + 1, 1)])
+async def test_a_provider_that_wants_us_to_wait_too_long_is_failing(
+    wait_s: float, sent: int
+) -> None:
+    desk = Desk(JudgeRateLimited("tomorrow", retry_after_s=wait_s), JudgeAuthFailed("end"))
+    with pytest.raises(JudgeError):
+        await desk.ask(question())
+    assert len(desk.judge.requests) == sent
+
+
+@pytest.mark.parametrize("error", [JudgeAuthFailed("no key"), JudgeRequestRejected("bad request")])
+async def test_other_failures_are_raised_at_once(error: JudgeError) -> None:
+    desk = Desk(error)
+    with pytest.raises(type(error)) as raised:
+        await desk.ask(question())
+    assert raised.value is error
+    assert (len(desk.judge.requests), desk.waits) == (1, [])
+
+
+# How many at once
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+async def test_no_more_requests_than_allowed_are_under_way(concurrency: int) -> None:
+    desk = Desk(GOOD, concurrency=concurrency)
+    await asyncio.gather(*(desk.ask(question(f"Why {n}?")) for n in range(10)))
+    assert desk.judge.most_in_flight == concurrency
+    assert len(desk.judge.requests) == 10
+    assert desk.tally.in_flight == 0
+
+
+async def test_a_question_that_waits_to_be_tried_again_holds_no_slot() -> None:
+    desk = Desk(JudgeTimeout("no answer"), GOOD, concurrency=1)
+    paused, go_on = asyncio.Event(), asyncio.Event()
+
+    async def pause(wait_s: float) -> None:
+        paused.set()
+        await go_on.wait()
+
+    asker = Asker(desk.judge, desk.replies, concurrency=1, pause=pause)
+    slow = asyncio.create_task(asker.ask(question("Slow?"), ITEM))
+    await paused.wait()
+    assert await asker.ask(question("Quick?"), ITEM) == "fine"
+    go_on.set()
+    assert await slow == "fine"
+
+
+async def test_requests_and_tokens_are_counted() -> None:
+    desk = Desk(PROSE, GOOD)
+    await desk.ask(question())
+    assert (desk.tally.calls, desk.tally.tokens_in, desk.tally.tokens_out) == (2, 10, 3)
+
+
+async def test_a_request_carries_the_whole_question() -> None:
+    desk = Desk(GOOD)
+    await desk.ask(question())
+    (sent,) = desk.judge.requests
+    assert sent == JudgeRequest(
+        "reason", question().task, "You explain.", "Why?", question().reply.schema, 100
+    )
+    assert json.dumps(sent.schema)
+
+
+def test_images_are_taken_when_the_judge_takes_them() -> None:
+    desk = Desk(GOOD)
+    assert desk.asker.on_behalf_of(None).takes_images is False

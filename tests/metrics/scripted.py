@@ -1,0 +1,151 @@
+"""A judge behind an `Ask` that knows the facts, and can be made to answer something else."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import pytest
+
+from faithtui.domain.assessment import Assessment, Claim, Conclusion
+from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.scores import ScoreState
+from faithtui.domain.tasks import FindEvidence
+from faithtui.errors import JudgeError, JudgeTimeout
+from faithtui.judges.base import JudgeRequest
+from faithtui.metrics.base import Metric, Question
+from faithtui.metrics.registry import build
+from tests.parity.run_cases import STRATEGIES, OracleJudge
+
+T = TypeVar("T")
+Json = Any
+
+Script = Callable[[Question[Any], Json], Json]
+"""Gets a question and the honest answer, and gives the answer to use: JSON or a JudgeError."""
+
+
+def honest(question: Question[Any], answer: Json) -> Json:
+    return answer
+
+
+class ScriptedAsk:
+    """Answers from an oracle in the format of the parity cases; keeps every question."""
+
+    def __init__(
+        self, oracle: Mapping[str, Json], script: Script = honest, *, takes_images: bool = False
+    ) -> None:
+        self._oracle = OracleJudge(oracle)
+        self._script = script
+        self._takes_images = takes_images
+        self._in_flight = 0
+        self.most_in_flight = 0
+        self.questions: list[Question[Any]] = []
+
+    @property
+    def takes_images(self) -> bool:
+        return self._takes_images
+
+    async def __call__(self, question: Question[T]) -> T:
+        self.questions.append(question)
+        self._in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self._in_flight)
+        try:
+            await asyncio.sleep(0)
+            request = JudgeRequest(
+                question.step, question.task, question.system, question.prompt, {}, 1
+            )
+            reply = await self._oracle.send(request)
+            answer = self._script(question, json.loads(reply.text))
+        finally:
+            self._in_flight -= 1
+        if isinstance(answer, JudgeError):
+            raise answer
+        return question.reply.read(answer, reply.structured)
+
+    @property
+    def steps(self) -> Counter[str]:
+        return Counter(question.step for question in self.questions)
+
+    def tasks(self, kind: type[T]) -> list[T]:
+        return [each.task for each in self.questions if isinstance(each.task, kind)]
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every (claim, truth) that was compared, repeats kept."""
+        return [
+            (claim, truth)
+            for task in self.tasks(FindEvidence)
+            for group in task.groups
+            for claim in group.claims
+            for truth in group.truths
+        ]
+
+
+def metric(key: str = "turn-faithfulness", **options: object) -> Metric[Any]:
+    return build(key, options)
+
+
+def conversation(*turns: Turn) -> Conversation:
+    return Conversation("test", "1", turns, "1")
+
+
+def exchange(question: str, answer: str, *documents: str) -> tuple[Turn, Turn]:
+    return (
+        Turn("user", question),
+        Turn("assistant", answer, tuple(Document(text) for text in documents)),
+    )
+
+
+def talk(count: int) -> Conversation:
+    """Interactions that each retrieve a document of their own."""
+    return conversation(
+        *(turn for n in range(count) for turn in exchange(f"Q{n}?", f"A{n}.", f"D{n}."))
+    )
+
+
+def facts(count: int) -> dict[str, Json]:
+    """What the judge knows of `talk`: two truths and two claims each, the second one wrong."""
+    return {
+        "truths": {f"D{n}.": [f"d{n} one", f"d{n} two"] for n in range(count)},
+        "claims": {f"A{n}.": [f"a{n} one", f"a{n} two"] for n in range(count)},
+        "verdicts": {f"a{n} one": {"yes_if_any": [f"d{n} one"]} for n in range(count)}
+        | {f"a{n} two": {"no_if_any": [f"d{n} two"]} for n in range(count)},
+    }
+
+
+async def judge(
+    metric: Metric[Any],
+    conversation: Conversation,
+    ask: ScriptedAsk,
+    claims: Sequence[Claim] | None = None,
+) -> tuple[list[Assessment], Conclusion]:
+    """Run a metric as the engine does."""
+    findings = await metric.gather(conversation, ask, claims)
+    assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
+    return assessments, await metric.conclude(assessments, ask)
+
+
+both = pytest.mark.parametrize("strategy", STRATEGIES)
+
+DOWN = JudgeTimeout("the judge did not answer")
+
+
+def labels(assessments: list[Assessment]) -> list[list[str | None]]:
+    return [[each.label for each in found.verdicts] for found in assessments]
+
+
+def states(assessments: list[Assessment]) -> list[ScoreState]:
+    return [found.score.state for found in assessments]
+
+
+def failing(step: str, about: Callable[[Any], bool], error: JudgeError = DOWN) -> Script:
+    """Fail the questions of one step whose task is about something."""
+
+    def script(question: Question[Any], answer: Json) -> Json:
+        return error if question.step == step and about(question.task) else answer
+
+    return script
+
+
+def anything(task: object) -> bool:
+    return True
