@@ -176,31 +176,28 @@ class Asker:
     async def _call(
         self, question: Question[T], request: JudgeRequest, key: str, item: ItemId | None
     ) -> T:
-        """Send until something usable comes, and commit it before it is used."""
+        """Ask until an answer is whole, with a higher limit of tokens each time it is not."""
         for doublings_left in range(DOUBLINGS, -1, -1):
-            reply = await self._send(request)
             try:
-                value = _understand(question, reply)
-            except JudgeReplyInvalid as error:
-                await self._replies.keep(key, request.step, item, _to_store(reply), usable=False)
-                if not (isinstance(error, JudgeReplyTruncated) and doublings_left):
+                return await self._attempts(question, request, key, item)
+            except JudgeReplyTruncated:
+                if not doublings_left:
                     raise
                 request = replace(request, max_tokens=request.max_tokens * 2)
-            else:
-                await self._replies.keep(key, request.step, item, _to_store(reply), usable=True)
-                return value
         raise AssertionError("the last doubling either returns or raises")
 
-    async def _send(self, request: JudgeRequest) -> JudgeReply:
-        """Make one request, again after failures that may pass."""
+    async def _attempts(
+        self, question: Question[T], request: JudgeRequest, key: str, item: ItemId | None
+    ) -> T:
+        """Make a request, again after failures that may pass.
+
+        A slot is held until the reply is committed, so that a kill costs at most as many replies
+        as there are slots.
+        """
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 async with self._slots:
-                    self.tally.in_flight += 1
-                    try:
-                        reply = await self._judge.send(request)
-                    finally:
-                        self.tally.in_flight -= 1
+                    return await self._once(question, request, key, item)
             except (JudgeRateLimited, JudgeTimeout, JudgeUnavailable) as error:
                 wait_s = _wait(error, attempt)
                 if attempt == ATTEMPTS or wait_s > LONGEST_WAIT_S:
@@ -208,12 +205,28 @@ class Asker:
                 self.tally.retries += 1
                 self._on_retry(request.step, error, wait_s)
                 await self._pause(wait_s)
-            else:
-                self.tally.calls += 1
-                self.tally.tokens_in += reply.usage.tokens_in or 0
-                self.tally.tokens_out += reply.usage.tokens_out or 0
-                return reply
         raise AssertionError("the last attempt either returns or raises")
+
+    async def _once(
+        self, question: Question[T], request: JudgeRequest, key: str, item: ItemId | None
+    ) -> T:
+        """Put one request on the wire and commit the reply before it is used."""
+        self.tally.in_flight += 1
+        try:
+            reply = await self._judge.send(request)
+        finally:
+            self.tally.in_flight -= 1
+        self.tally.calls += 1
+        self.tally.tokens_in += reply.usage.tokens_in or 0
+        self.tally.tokens_out += reply.usage.tokens_out or 0
+        kept = _to_store(reply)
+        try:
+            value = _understand(question, reply)
+        except JudgeReplyInvalid:
+            await self._replies.keep(key, request.step, item, kept, usable=False)
+            raise
+        await self._replies.keep(key, request.step, item, kept, usable=True)
+        return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,9 +221,13 @@ class Database:
             isolation_level=None,  # BEGIN is ours, so that it can be IMMEDIATE and cover DDL
             check_same_thread=False,
         )
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute(f"PRAGMA query_only = {'ON' if reader else 'OFF'}")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA query_only = {'ON' if reader else 'OFF'}")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _prepare(self) -> None:
