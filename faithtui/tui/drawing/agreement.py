@@ -1,0 +1,392 @@
+"""Lines of the agreement screen. Every number comes with its n; a missing one with its reason."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.labels import LabelSet
+from faithtui.domain.readings import AnswerReading, ClaimReading
+from faithtui.domain.report_values import (
+    AgreementReport,
+    Detection,
+    Disagreement,
+    Level,
+    LevelReport,
+    Severity,
+)
+from faithtui.tui import format as fmt
+from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
+
+PAD = (Piece(" "),)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A claim or an answer, to be listed and opened."""
+
+    claim: ClaimId | None
+    """None for an answer."""
+    conversation: ConversationId
+    key: str
+    turn: int
+    text: str
+
+
+def level_of(report: AgreementReport, level: Level) -> LevelReport:
+    """Give the figures of a level."""
+    return report.claims if level is Level.CLAIMS else report.answers
+
+
+def units_of(
+    claims: Sequence[ClaimReading],
+    answers: Sequence[AnswerReading],
+    level: Level,
+    judge: str,
+    human: str,
+    passing: Sequence[str],
+) -> tuple[Unit, ...]:
+    """List what a cell of the matrix counts, in the order of the readings."""
+    if level is Level.CLAIMS:
+        return tuple(
+            Unit(each.claim, each.conversation, each.key, each.turn, each.text)
+            for each in claims
+            if each.judge == judge and each.human == human
+        )
+    return tuple(
+        Unit(
+            None,
+            each.conversation,
+            each.key,
+            each.turn,
+            f"score {fmt.score(each.score)} over {fmt.plural(each.claims, 'claim')}",
+        )
+        for each in answers
+        if each.passes is not None
+        and each.claims
+        and each.human is not None
+        and (each.passes == (judge == "yes"))
+        and ((each.human in passing) == (human == "yes"))
+    )
+
+
+def matrix_lines(
+    level: LevelReport, cell: tuple[int, int], focused: bool, labels: LabelSet, width: int
+) -> list[Line]:
+    """Draw the confusion matrix, judge down and people across, one cell chosen."""
+    names = level.table.categories
+    counts = level.table.counts
+    missing = any(level.unjudged)
+    size = max(5, *(len(name) + 2 for name in names))
+    head = 8
+    lines = [
+        line(Piece(f" {'':<{head}}{'people':^{size * len(names)}}", "quiet")),
+        Line(
+            (
+                Piece(f" {'judge':<{head}}", "quiet"),
+                *(Piece(fit(name, size, right=True), fmt.look(name, labels)) for name in names),
+                Piece(" │", "quiet"),
+                Piece(fit("all", 6, right=True), "quiet"),
+            )
+        ),
+    ]
+    for row, judge in enumerate(names):
+        pieces = [Piece(f" {fit(judge, head)}", fmt.look(judge, labels))]
+        for column in range(len(names)):
+            count = str(counts[column][row])
+            chosen = (row, column) == cell
+            look = "strong" if row == column else ""
+            body = f"[{count}]" if chosen else f"{count} "
+            shade = "key" if chosen and focused else look
+            pieces.append(Piece(fit(body, size, right=True), shade))
+        total = sum(counts[column][row] for column in range(len(names)))
+        pieces += [Piece(" │", "quiet"), Piece(fit(str(total), 6, right=True))]
+        lines.append(Line(tuple(pieces)))
+    if missing:
+        pieces = [Piece(f" {'none':<{head}}", "warn")]
+        pieces += [Piece(fit(f"{count} ", size, right=True), "warn") for count in level.unjudged]
+        pieces += [
+            Piece(" │", "quiet"),
+            Piece(fit(str(sum(level.unjudged)), 6, right=True), "warn"),
+        ]
+        lines.append(Line(tuple(pieces)))
+    pieces = [Piece(f" {'all':<{head}}", "quiet")]
+    pieces += [
+        Piece(fit(f"{sum(counts[column])} ", size, right=True)) for column in range(len(names))
+    ]
+    pieces += [Piece(" │", "quiet"), Piece(fit(str(level.table.n), 6, right=True), "strong")]
+    lines.append(Line(tuple(pieces)))
+    if missing:
+        lines += wrap(
+            [Piece("none: the judge gave no verdict; in no coefficient", "quiet")], width, first=PAD
+        )
+    return lines
+
+
+def estimate_line(name: str, value: Estimate, width: int, *, name_width: int = 11) -> list[Line]:
+    """Draw one figure with its interval and its n, or the reason why it has none."""
+    number, _, rest = fmt.estimate(value).partition(" ")
+    look = "strong" if value.value is not None else "warn"
+    return wrap(
+        [
+            Piece(number, look),
+            Piece(f" {rest}" if rest else "", "" if value.has_interval else "warn"),
+            Piece(f" n {fmt.thousands(value.n)}", "quiet"),
+        ],
+        width - 1,
+        first=[Piece(f" {fit(name, name_width)} ", "quiet")],
+    )
+
+
+def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -> list[Line]:
+    """Draw the coefficients."""
+    lines = [
+        *estimate_line("agreement", level.percent, width, name_width=9),
+        *estimate_line("kappa", level.cohen_kappa, width, name_width=9),
+        *estimate_line("AC1", level.gwet_ac1, width, name_width=9),
+        *estimate_line("alpha", level.krippendorff_alpha, width, name_width=9),
+    ]
+    if level.chance is not None:
+        words = f"{level.chance:.3f} agreement would come by chance"
+        lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    groups = fmt.plural(level.coverage.compared_groups, "group")
+    words = f"[ ] {report.level:.0%} interval, leaving out one of {groups} at a time"
+    lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    return lines
+
+
+_COLUMNS = (("prec", 6), ("recall", 7), ("F1", 6), ("n", 5))
+
+
+def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
+    """Draw precision, recall and F1 of each label, then their intervals."""
+    head = [Piece(fit(name, size, right=True), "quiet") for name, size in _COLUMNS]
+    lines = [Line((Piece(f" {'':<5}", "quiet"), *head))]
+    for each in level.classes:
+        figures = (each.precision, each.recall, each.f1)
+        cells = [fmt.number(figure.value, 3) for figure in figures] + [str(each.human)]
+        body = [
+            Piece(fit(cell, size, right=True))
+            for cell, (_, size) in zip(cells, _COLUMNS, strict=True)
+        ]
+        lines.append(Line((Piece(f" {fit(each.label, 5)}", fmt.look(each.label, labels)), *body)))
+    lines += wrap([Piece("n: units people gave that label", "quiet")], width - 1, first=PAD)
+    for each in level.classes:
+        for name, figure in (("prec", each.precision), ("recall", each.recall), ("F1", each.f1)):
+            lines += estimate_line(f"{each.label} {name}", figure, width)
+    return lines
+
+
+def detection_lines(level: LevelReport, width: int) -> list[Line]:
+    """Draw how well the judge finds what is unfaithful, by both readings of idk."""
+    lines = _detection(level.strict, width)
+    if level.lenient is not None:
+        lines += [BLANK, *_detection(level.lenient, width)]
+    return lines
+
+
+def _detection(found: Detection, width: int) -> list[Line]:
+    words = " or ".join(found.positive)
+    return [
+        *wrap(
+            [
+                Piece("unfaithful = ", "quiet"),
+                Piece(words, "bad strong"),
+                Piece(f"  hit {found.tp} · false alarm {found.fp} · missed {found.fn}", "quiet"),
+            ],
+            width - 1,
+            first=PAD,
+        ),
+        *estimate_line("precision", found.precision, width),
+        *estimate_line("recall", found.recall, width),
+        *estimate_line("F1", found.f1, width),
+        *estimate_line("specificity", found.specificity, width),
+        *estimate_line("MCC", found.mcc, width),
+    ]
+
+
+def score_lines(report: AgreementReport, width: int) -> list[Line]:
+    """Draw the judge's scores against people's ratings of whole answers."""
+    scores = report.scores
+    left_out = [
+        f"{fmt.thousands(count)} {what}"
+        for count, what in (
+            (scores.vacuous, "without claims"),
+            (scores.unscored, "without a score"),
+        )
+        if count
+    ]
+    lines = wrap(
+        [
+            Piece(f"{fmt.plural(scores.answers, 'answer')} rated by people", "quiet"),
+            Piece(f"; left out: {', '.join(left_out)}" if left_out else "", "quiet"),
+        ],
+        width - 1,
+        first=PAD,
+    )
+    lines += estimate_line("Spearman", scores.spearman, width, name_width=8)
+    lines += estimate_line("AUROC", scores.auroc, width, name_width=8)
+    if scores.judge_mean is not None and scores.human_mean is not None:
+        lines += wrap(
+            [
+                Piece(f"mean: judge {scores.judge_mean:.2f}, people {scores.human_mean:.2f}"),
+                Piece(f" n {scores.spearman.n}", "quiet"),
+            ],
+            width - 1,
+            first=PAD,
+        )
+    if report.bar is not None:
+        lines += wrap(
+            [Piece(f"an answer passes from {report.bar:.2f} on", "quiet")], width - 1, first=PAD
+        )
+    return lines
+
+
+def coverage_lines(report: AgreementReport, level: LevelReport, width: int) -> list[Line]:
+    """Draw what became of every unit, and how steady the judge is."""
+    coverage = level.coverage
+    rows = (
+        ("compared", coverage.compared, ""),
+        ("same label", coverage.agreed, "good"),
+        ("overridden", coverage.overridden, "bad"),
+        ("unreviewed", coverage.unreviewed, "quiet"),
+        ("not a fair claim", coverage.not_a_claim, "warn"),
+        ("judge gave none", coverage.no_verdict, "warn"),
+        ("no claims", coverage.vacuous, "warn"),
+        ("no score", coverage.unscored, "warn"),
+        ("other words", coverage.other_words, "warn"),
+        ("by 2+ people", coverage.several_reviewers, "quiet"),
+    )
+    lines = [
+        line(
+            Piece(f" {fit(f'all {level.level.value}', 18)}", "quiet"),
+            Piece(f"{coverage.total:>6}", "strong"),
+        )
+    ]
+    lines += [
+        line(Piece(f" {fit(name, 18)}", "quiet"), Piece(f"{count:>6}", look))
+        for name, count, look in rows
+        if count or name in ("compared", "unreviewed")
+    ]
+    if level.level is Level.CLAIMS:
+        steady = report.consistency
+        lines += wrap(
+            [
+                Piece(
+                    f"{steady.steady} of {steady.repeated} claims in several windows got the same "
+                    "label in all of them",
+                    "quiet",
+                )
+            ],
+            width - 1,
+            first=PAD,
+        )
+        lines += estimate_line("steady", steady.share, width)
+    lines += rate_lines(level, width)
+    return lines
+
+
+def rate_lines(level: LevelReport, width: int) -> list[Line]:
+    """Draw the share that passes, by the judge and by people."""
+    return [
+        *estimate_line("judge pass", level.judge_rate, width),
+        *estimate_line("people pass", level.human_rate, width),
+    ]
+
+
+def section(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
+    """Put a heading above lines, or leave both out."""
+    return [BLANK, line(Piece(f" {name}", "strong")), *lines] if wanted else []
+
+
+def warning_lines(report: AgreementReport, level: Level, width: int) -> list[Line]:
+    """Draw the headline and the warnings, most severe first."""
+    lines = wrap([Piece(report.headline, "strong")], width - 1, first=PAD)
+    marks = {
+        Severity.BLOCKING: ("!!", "bad"),
+        Severity.CAUTION: ("! ", "warn"),
+        Severity.INFO: ("i ", "quiet"),
+    }
+    for warning in report.warnings:
+        if warning.level not in (None, level):
+            continue
+        mark, look = marks[warning.severity]
+        lines += wrap([Piece(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
+    return lines
+
+
+def difference_lines(
+    differences: Sequence[Disagreement], labels: LabelSet, width: int
+) -> list[Line]:
+    """List where judge and people differ."""
+    if not differences:
+        return wrap([Piece("none among what was compared", "quiet")], width - 1, first=PAD)
+    lines = []
+    for row, each in enumerate(differences):
+        first = (
+            Piece(" "),
+            Piece(fit(fmt.letter(each.judge, labels), 1), f"strong {fmt.look(each.judge, labels)}"),
+            Piece(" → "),
+            Piece(fmt.letter(each.human, labels), "human strong"),
+            Piece("  "),
+        )
+        key = shown_line(each.key, "quiet", limit=24)
+        text = shown_line(each.text, limit=400)
+        lines += wrap(
+            [text, Piece(f"  {key.text} turn {each.turn + 1}", "quiet")],
+            width - 1,
+            first=first,
+            row=row,
+            most=2,
+        )
+    return lines
+
+
+def unit_lines(units: Sequence[Unit], width: int) -> list[Line]:
+    """List claims or answers of a cell."""
+    if not units:
+        return wrap([Piece("no unit in this cell", "quiet")], width - 1, first=PAD)
+    lines = []
+    for row, unit in enumerate(units):
+        lines += wrap(
+            [
+                shown_line(unit.text, limit=400),
+                Piece(f"  {shown_line(unit.key, limit=40).text} turn {unit.turn + 1}", "quiet"),
+            ],
+            width - 1,
+            first=PAD,
+            row=row,
+            most=3,
+        )
+    return lines
+
+
+def nothing_labelled(report: AgreementReport, width: int) -> list[Line]:
+    """Say what to do where nothing can be compared yet."""
+    return [
+        BLANK,
+        line(Piece("  Nothing to compare yet.", "strong")),
+        BLANK,
+        *wrap(
+            [
+                Piece(
+                    f"This run has {fmt.plural(report.claims.coverage.total, 'claim')}, and no "
+                    "claim has a person's verdict. Unreviewed is not agreed, so there is no "
+                    "figure."
+                )
+            ],
+            width - 2,
+            first=[Piece("  ")],
+        ),
+        BLANK,
+        *wrap(
+            [Piece("g v", "key"), Piece(" reviews: one key gives a verdict.")],
+            width - 2,
+            first=[Piece("  ")],
+        ),
+        *wrap(
+            [Piece("Labels that came with the data are read at import.", "quiet")],
+            width - 2,
+            first=[Piece("  ")],
+        ),
+    ]

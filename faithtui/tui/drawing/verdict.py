@@ -1,0 +1,197 @@
+"""Lines of the verdict: what can be said, what was said, and what it does to the scores."""
+
+from dataclasses import dataclass
+
+from faithtui.domain.labels import NOT_A_CLAIM, LabelSet
+from faithtui.store.records import ClaimView, ReviewView
+from faithtui.tui import format as fmt
+from faithtui.tui.lines import BLANK, Line, Piece, cut, line, shown, shown_line, wrap
+from faithtui.tui.place import Focus, verdict_in
+
+VERDICT_KEYS = ("y", "n", "i")
+"""Keys of a metric's labels, in the order of its label set."""
+UNFAIR_KEY = "x"
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictView:
+    """Everything the verdict pane draws."""
+
+    view: ReviewView
+    claim: ClaimView | None
+    focus: Focus
+    labels: LabelSet
+    once: bool
+    """Show scores in which each interaction counts once, not once per window."""
+    last: str
+    """The last act in words; "" for none yet."""
+
+
+def choices(labels: LabelSet) -> tuple[tuple[str, str, str], ...]:
+    """List what a person can say: key, label and meaning."""
+    own = tuple(
+        (key, label.name, label.meaning)
+        for key, label in zip(VERDICT_KEYS, labels.labels, strict=False)
+    )
+    return (*own, (UNFAIR_KEY, NOT_A_CLAIM, "not a fair claim"))
+
+
+def verdict_lines(shown_view: VerdictView, width: int, height: int) -> list[Line]:
+    """Draw the verdict, in a strip where the pane is low and wide, else as a column."""
+    if shown_view.claim is None:
+        return [line(Piece(" nothing to judge here", "quiet"))]
+    if height < 10:
+        return _strip(shown_view, shown_view.claim, width)
+    return _column(shown_view, shown_view.claim, width)
+
+
+def score_line(shown_view: VerdictView) -> list[Piece]:
+    """Say the scores, the judge's and where they differ people's."""
+    view, window = shown_view.view, shown_view.focus.window
+    name = "once per turn" if shown_view.once else "windowed"
+    pieces = [Piece(f"{name} ", "quiet")]
+    pieces.append(Piece(conversation_score(view, shown_view.once), "strong"))
+    if window is not None and window < len(view.windows):
+        row = view.windows[window]
+        pieces += [
+            Piece(f" · w{window + 1} ", "quiet"),
+            Piece(fmt.score_change(row.score, row.corrected), "strong"),
+        ]
+    return pieces
+
+
+def conversation_score(view: ReviewView, once: bool) -> str:
+    """Write the conversation's score, judge's and corrected."""
+    judge, corrected = view.item.scores, view.item.corrected
+    if once:
+        return fmt.score_change(
+            judge.per_interaction if judge else None,
+            corrected.per_interaction if corrected else None,
+        )
+    return fmt.score_change(
+        judge.windowed if judge else None, corrected.windowed if corrected else None
+    )
+
+
+def _said(claim: ClaimView) -> str | None:
+    return claim.mine.verdict if claim.mine else None
+
+
+def _judge(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    labels = shown_view.labels
+    verdict = verdict_in(claim, shown_view.focus.window)
+    pieces = [
+        Piece(fmt.word(verdict.label, labels), f"strong {fmt.look(verdict.label, labels)}"),
+        Piece(f" in w{verdict.window + 1}", "quiet"),
+    ]
+    if verdict.confidence is not None:
+        pieces.append(Piece(f" P {verdict.confidence:.2f}", "quiet"))
+    others = [each for each in claim.verdicts if each.label != verdict.label]
+    if others:
+        words = ", ".join(f"w{o.window + 1} {fmt.letter(o.label, labels)}" for o in others[:6])
+        pieces.append(Piece(f" · differs: {words}", "warn"))
+    elif len(claim.verdicts) > 1:
+        where = fmt.windows(tuple(each.window for each in claim.verdicts))
+        pieces.append(Piece(f" · same in {where}", "quiet"))
+    return pieces
+
+
+def _truths(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    numbers = {truth.id: truth.number for truth in shown_view.view.truths}
+    pieces: list[Piece] = []
+    for stance, look in (("contradicts", "bad"), ("supports", "good")):
+        named = [
+            f"T{numbers[e.truth]}"
+            for e in claim.evidence
+            if e.stance == stance and e.truth in numbers
+        ]
+        if named:
+            pieces.append(Piece(f" · {' '.join(named[:5])} {stance}", look))
+    return pieces
+
+
+def _note(claim: ClaimView) -> list[Piece]:
+    if claim.mine and claim.mine.note:
+        return [Piece("note ", "quiet"), shown_line(claim.mine.note, "human", limit=400)]
+    return []
+
+
+def _others(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    pieces: list[Piece] = []
+    for other in claim.others[:4]:
+        if other.verdict is None:
+            continue
+        if pieces:
+            pieces.append(Piece(", ", "quiet"))
+        pieces += [
+            shown_line(other.reviewer, "quiet", limit=24),
+            Piece(f" {fmt.letter(other.verdict, shown_view.labels)}", "human strong"),
+        ]
+    if len(claim.others) > 4:
+        pieces.append(Piece(f" and {len(claim.others) - 4} more", "quiet"))
+    return pieces
+
+
+def _choice(key: str, label: str, meaning: str, said: str | None) -> list[Piece]:
+    chosen = label == said
+    mark = Piece(f"[{key}]", "human mark" if chosen else "key")
+    return [mark, Piece(f" {meaning}", "human strong" if chosen else "")]
+
+
+def _strip(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
+    """Draw four lines; only the last word on unfair claims is shorter than elsewhere."""
+    room = width - 2
+    said = _said(claim)
+    yours: list[Piece] = [Piece("yours: ", "quiet")]
+    for key, label, meaning in choices(shown_view.labels):
+        if len(yours) > 1:
+            yours.append(Piece("  "))
+        yours += _choice(key, label, "not a claim" if label == NOT_A_CLAIM else meaning, said)
+    judge = [Piece("judge: ", "quiet"), *_judge(shown_view, claim), *_truths(shown_view, claim)]
+    reason = verdict_in(claim, shown_view.focus.window).reason
+    why = [
+        Piece("why:   ", "quiet"),
+        shown_line(reason, limit=600) if reason else Piece("no reason given", "quiet"),
+    ]
+    last: list[Piece] = [Piece("score: ", "quiet"), *score_line(shown_view)]
+    note = _note(claim)
+    others = _others(shown_view, claim)
+    if note:
+        last += [Piece(" · ", "quiet"), *note]
+    elif others:
+        last += [Piece(" · others: ", "quiet"), *others]
+    elif shown_view.last:
+        last += [Piece(" · last: ", "quiet"), Piece(shown_view.last)]
+    return [Line((Piece(" "), *cut(each, room))) for each in (yours, judge, why, last)]
+
+
+def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
+    said = _said(claim)
+    lines: list[Line] = []
+    pad = 8
+    for number, (key, label, meaning) in enumerate(choices(shown_view.labels)):
+        head = Piece(f" {'yours' if number == 0 else '':<{pad - 1}}", "quiet")
+        lines.append(line(head, *_choice(key, label, meaning, said)))
+    lines.append(BLANK)
+
+    def field(name: str, pieces: list[Piece], most: int) -> list[Line]:
+        return wrap(pieces, width - 1, first=[Piece(f" {name:<{pad - 1}}", "quiet")], most=most)
+
+    lines += field("judge", _judge(shown_view, claim), 3)
+    truths = _truths(shown_view, claim)
+    if truths:
+        first, *rest = truths
+        lines += field("", [Piece(first.text.removeprefix(" · "), first.look), *rest], 2)
+    reason = verdict_in(claim, shown_view.focus.window).reason
+    lines += field("why", [shown(reason)] if reason else [Piece("no reason given", "quiet")], 5)
+    others = _others(shown_view, claim)
+    if others:
+        lines += field("others", others, 2)
+    lines.append(BLANK)
+    lines += field("score", score_line(shown_view), 2)
+    note = _note(claim)
+    if note:
+        lines += wrap(note[1:], width - 1, first=[Piece(f" {'note':<{pad - 1}}", "quiet")], most=3)
+    if shown_view.last:
+        lines += field("last", [Piece(shown_view.last), Piece(" · u undoes", "quiet")], 3)
+    return lines

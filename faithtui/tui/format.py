@@ -1,0 +1,164 @@
+"""Values as short text. Pure; every function says what it gives when there is no value."""
+
+from datetime import datetime
+from pathlib import Path
+
+from faithtui.domain.estimates import Estimate, Reason, Status
+from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.scores import Score, ScoreState
+
+NONE = "—"
+"""No value and nothing to say about it."""
+
+LOOK_OF = {Polarity.GOOD: "good", Polarity.BAD: "bad", Polarity.UNSURE: "unsure"}
+
+_STATES = {
+    ScoreState.UNDEFINED: "undefined",
+    ScoreState.INCOMPLETE: "incomplete",
+    ScoreState.FAILED: "failed",
+    ScoreState.SKIPPED: "skipped",
+}
+_REASONS = {
+    Reason.NO_ITEMS: "nothing labelled",
+    Reason.NO_OVERLAP: "no unit has two labels",
+    Reason.NO_VARIATION: "only one label or score in use",
+    Reason.ONE_CLASS_ONLY: "people used one class only",
+    Reason.NO_PREDICTED_POSITIVES: "the judge flags nothing",
+    Reason.NO_REFERENCE_POSITIVES: "people flag nothing",
+    Reason.UNINFORMATIVE_JUDGE: "the judge says nothing about it",
+    Reason.DESIGN_NOT_RANDOM: "labelled ones are no random sample",
+    Reason.NOT_FULLY_LABELLED: "not everything is labelled",
+    Reason.TOO_FEW_CLUSTERS: "too few groups",
+}
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """Write a score; NONE without one."""
+    return NONE if value is None else f"{value:.{digits}f}"
+
+
+def thousands(value: int) -> str:
+    """Write a count with narrow groups: 12 345."""
+    return f"{value:,}".replace(",", " ")
+
+
+def compact(value: int) -> str:
+    """Write a large count in at most five characters: 610k, 2.1M."""
+    if value < 10_000:
+        return thousands(value)
+    if value < 1_000_000:
+        return f"{value / 1000:.0f}k"
+    return f"{value / 1_000_000:.1f}M"
+
+
+def score(value: Score | None) -> str:
+    """Write a score, or the state that stands in its place; NONE before there is either."""
+    if value is None:
+        return NONE
+    return number(value.value) if value.value is not None else _STATES[value.state]
+
+
+def score_change(judge: Score | None, corrected: Score | None) -> str:
+    """Write the judge's score, and people's where it differs: `0.90→0.80`."""
+    before, after = score(judge), score(corrected)
+    return before if before == after else f"{before}→{after}"
+
+
+def reason(value: Reason) -> str:
+    """Say in words why there is no number."""
+    return _REASONS[value]
+
+
+def estimate(value: Estimate) -> str:
+    """Write a statistic with its interval: `0.673 [0.55, 0.79]`.
+
+    Without an interval the reason follows in words; without a value the reason stands alone.
+    """
+    why = reason(value.reason) if value.reason is not None else ""
+    if value.value is None:
+        kind = "undefined" if value.status is Status.UNDEFINED else "withheld"
+        return f"{kind}: {why}"
+    text = f"{value.value:.3f}"
+    if value.ci_low is None or value.ci_high is None:
+        return f"{text} ({why})" if why else text
+    return f"{text} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
+
+
+def letter(label: str | None, labels: LabelSet) -> str:
+    """Give the letter of a label for lists: X for `x`, ! where the judge gave none."""
+    if label is None:
+        return "!"
+    if label == NOT_A_CLAIM:
+        return "X"
+    return labels.label(label).letter if label in labels.names else label[:1].upper()
+
+
+def look(label: str | None, labels: LabelSet) -> str:
+    """Give the look of a label."""
+    if label is None or label == NOT_A_CLAIM or label not in labels.names:
+        return "warn"
+    return LOOK_OF[labels.label(label).polarity]
+
+
+def word(label: str | None, labels: LabelSet) -> str:
+    """Say what a label means: `YES supported`; a label of another set is given as it is."""
+    if label is None:
+        return "no verdict"
+    if label == NOT_A_CLAIM:
+        return "X not a fair claim"
+    return f"{label.upper()} {labels.label(label).meaning}" if label in labels.names else label
+
+
+def bar(done: int, total: int, width: int) -> str:
+    """Draw a bar of `width` cells, full only when everything is done."""
+    if width < 1:
+        return ""
+    filled = 0 if total < 1 else min(width, width * done // total)
+    return "█" * filled + "░" * (width - filled)
+
+
+def duration(seconds: float | None) -> str:
+    """Write a time span: 04:12, 1:04:12; NONE when it is not known."""
+    if seconds is None:
+        return NONE
+    whole = max(0, round(seconds))
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes:02}:{left:02}"
+
+
+def clock(moment: datetime) -> str:
+    """Write a time of day in the zone of the machine."""
+    return f"{moment.astimezone():%H:%M:%S}"
+
+
+def day(moment: datetime) -> str:
+    """Write a date and time in the zone of the machine."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+
+
+def path(file: Path) -> str:
+    """Write a path, with ~ for the user's directory."""
+    try:
+        return f"~/{file.relative_to(Path.home())}"
+    except (ValueError, RuntimeError):
+        return str(file)
+
+
+def windows(positions: tuple[int, ...]) -> str:
+    """Name windows, joined where they follow each other: `w1-5`, `w3 w5`, `w1-2 w4`."""
+    parts: list[str] = []
+    start = previous = None
+    for position in (*sorted(positions), None):
+        if previous is not None and position == previous + 1:
+            previous = position
+            continue
+        if start is not None and previous is not None:
+            parts.append(f"w{start + 1}" if start == previous else f"w{start + 1}-{previous + 1}")
+        start = previous = position
+    return " ".join(parts)
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Count things in words: `1 run`, `2 runs`."""
+    return f"{thousands(count)} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,243 @@
+"""Text with looks, cut into lines of cells. What panes draw is made of these values.
+
+A look is a name (`good`, `bold`), never a colour: the widget that draws turns it into a style of
+the theme. No Textual in here, so that everything that decides what is on screen can be tested
+without a screen. Texts that did not come from this program pass `shown` before anything else.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from rich.cells import cell_len, get_character_cell_size
+
+from faithtui.domain.plain import visible, visible_line
+
+LONGEST = 100_000
+"""Characters of one text that are shown when it is opened in full. What is beyond is counted, not
+drawn: nobody reads it here, and wrapping megabytes would hold up a key."""
+GLANCE = 6_000
+"""Characters of one text in a pane beside others, for the same reason."""
+
+
+class Piece(NamedTuple):
+    """A stretch of text with one look."""
+
+    text: str
+    look: str = ""
+    """Names of looks, separated by blanks; "" is plain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of cells."""
+
+    pieces: tuple[Piece, ...] = ()
+    row: int | None = None
+    """Which entry of the pane the line belongs to; None: none that could be chosen."""
+
+    @property
+    def text(self) -> str:
+        """The line without looks."""
+        return "".join(piece.text for piece in self.pieces)
+
+
+BLANK = Line()
+
+
+def shown(text: str, look: str = "", most: int = GLANCE) -> Piece:
+    """Make a piece of foreign text of any number of lines.
+
+    Args:
+        text: The text.
+        look: Its look.
+        most: Characters that are drawn; how many are left out is said.
+    """
+    if len(text) > most:
+        text = f"{text[:most]}… ({len(text) - most:,} more characters)"
+    return Piece(visible(text), look)
+
+
+def shown_line(text: str, look: str = "", limit: int = 1_000) -> Piece:
+    """Make a piece of foreign text that stays on one line; `limit` characters of it."""
+    return Piece(visible_line(text, limit), look)
+
+
+def width_of(pieces: Iterable[Piece]) -> int:
+    """Count the cells of pieces."""
+    return sum(cell_len(piece.text) for piece in pieces)
+
+
+def fit(text: str, width: int, *, right: bool = False) -> str:
+    """Make a text exactly `width` cells wide: cut with … or filled with blanks.
+
+    Args:
+        text: Visible text of one line.
+        width: Cells; below 1 gives "".
+        right: Fill on the left.
+    """
+    if width < 1:
+        return ""
+    size = cell_len(text)
+    if size > width:
+        text = _head(text, width - 1) + "…"
+        size = cell_len(text)
+    blanks = " " * (width - size)
+    return blanks + text if right else text + blanks
+
+
+def line(*pieces: Piece | str, row: int | None = None) -> Line:
+    """Make a line; a str is a plain piece of our own words."""
+    return Line(tuple(Piece(each) if isinstance(each, str) else each for each in pieces), row)
+
+
+def spread(left: Sequence[Piece], right: Sequence[Piece], width: int) -> Line:
+    """Put one group at the left and one at the right end; the left one is cut when both meet."""
+    room = width - width_of(right)
+    kept = cut(left, room - 1) if width_of(left) > room - 1 and right else list(left)
+    gap = max(0, room - width_of(kept))
+    return Line((*kept, Piece(" " * gap), *right))
+
+
+def cut(pieces: Sequence[Piece], width: int) -> list[Piece]:
+    """Keep what fits into `width` cells; when something is left out, the last cell is …."""
+    if width_of(pieces) <= width:
+        return list(pieces)
+    kept: list[Piece] = []
+    room = width - 1
+    for piece in pieces:
+        size = cell_len(piece.text)
+        if size > room:
+            kept.append(Piece(_head(piece.text, max(0, room)) + "…", piece.look))
+            break
+        kept.append(piece)
+        room -= size
+    return kept
+
+
+def wrap(
+    pieces: Sequence[Piece],
+    width: int,
+    *,
+    first: Sequence[Piece] = (),
+    rest: Sequence[Piece] | None = None,
+    row: int | None = None,
+    most: int | None = None,
+) -> list[Line]:
+    """Wrap pieces at blanks.
+
+    Args:
+        pieces: The text; newlines in it begin new lines.
+        width: Cells of the whole line, prefix included. Below 1 counts as 1.
+        first: Prefix of the first line.
+        rest: Prefix of the others; None: as many blanks as the first has cells.
+        row: Entry that the lines belong to.
+        most: At most so many lines; the last one then ends with ….
+
+    Returns:
+        At least one line.
+    """
+    indent = width_of(first)
+    others = tuple(rest) if rest is not None else (Piece(" " * indent),) if indent else ()
+    room = max(1, width - max(indent, width_of(others)))
+    text = "".join(piece.text for piece in pieces)
+    ends = _breaks(text, room, most)
+    offsets = [0]
+    for piece in pieces:
+        offsets.append(offsets[-1] + len(piece.text))
+    spans = [
+        (start, end, piece.look)
+        for (start, end), piece in zip(pairwise(offsets), pieces, strict=True)
+    ]
+    lines: list[Line] = []
+    position = 0
+    for number, (start, end) in enumerate(ends):
+        while position < len(spans) and spans[position][1] <= start:
+            position += 1
+        body: list[Piece] = []
+        at = position
+        while at < len(spans) and spans[at][0] < end:
+            a, b, look = spans[at]
+            if max(a, start) < min(b, end):
+                body.append(Piece(text[max(a, start) : min(b, end)], look))
+            at += 1
+        if most is not None and number == most - 1 and text[end:].strip():
+            body = _dots(body, room)
+        lines.append(Line((*(first if number == 0 else others), *body), row))
+    return lines
+
+
+def _dots(body: list[Piece], room: int) -> list[Piece]:
+    """End a line with an ellipsis."""
+    more = Piece("…" if width_of(body) < room else " …")
+    return cut([*body, more], room)
+
+
+def _breaks(text: str, width: int, most: int | None) -> list[tuple[int, int]]:
+    """Find where lines begin and end, in characters; at most one more than `most` lines."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for paragraph in text.split("\n"):
+        end = start + len(paragraph)
+        if cell_len(paragraph) == len(paragraph):
+            _break_narrow(text, start, end, width, found, most)
+        else:
+            _break_wide(text, start, end, width, found)
+        start = end + 1
+        if most is not None and len(found) >= most:
+            break
+    return found if most is None else found[:most]
+
+
+def _break_narrow(
+    text: str, start: int, end: int, width: int, found: list[tuple[int, int]], most: int | None
+) -> None:
+    """Break a paragraph whose characters are all one cell wide."""
+    while end - start > width:
+        if most is not None and len(found) > most:
+            return
+        blank = text.rfind(" ", start, start + width + 1)
+        if blank <= start:
+            found.append((start, start + width))
+            start += width
+        else:
+            found.append((start, blank))
+            start = blank + 1
+    found.append((start, end))
+
+
+def _break_wide(text: str, start: int, end: int, width: int, found: list[tuple[int, int]]) -> None:
+    """Break a paragraph with wide or zero-width characters."""
+    at, cells, blank = start, 0, -1
+    while at < end:
+        size = get_character_cell_size(text[at])
+        if cells + size > width and at > start:
+            if text[at] == " ":
+                found.append((start, at))
+                start = at + 1
+            elif blank > start:
+                found.append((start, blank))
+                start = blank + 1
+            else:
+                found.append((start, at))
+                start = at
+            at, cells, blank = start, 0, -1
+            continue
+        if text[at] == " ":
+            blank = at
+        cells += size
+        at += 1
+    found.append((start, end))
+
+
+def _head(text: str, width: int) -> str:
+    """Take as many characters as fit into `width` cells."""
+    if cell_len(text) == len(text):
+        return text[:width]
+    cells = 0
+    for position, character in enumerate(text):
+        cells += get_character_cell_size(character)
+        if cells > width:
+            return text[:position]
+    return text

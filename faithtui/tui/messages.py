@@ -1,0 +1,47 @@
+"""Messages that cross screens. What stays inside a screen is nested in its widget."""
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from faithtui.domain.ids import RunId
+from faithtui.errors import FaithtuiError
+
+
+@dataclass
+class StoreOpened(Message):
+    """The store is there; screens may read."""
+
+
+@dataclass
+class StoreRefused(Message):
+    """The store could not be opened."""
+
+    error: FaithtuiError
+
+
+@dataclass
+class Go(Message):
+    """Another main screen is wanted."""
+
+    screen: str
+    """Name of the screen."""
+
+
+@dataclass
+class NewRunWanted(Message):
+    """The form for a new run is wanted."""
+
+
+@dataclass
+class ResumeWanted(Message):
+    """A run is to be taken up."""
+
+    run: RunId
+
+
+@dataclass
+class Failed(Message):
+    """A worker of a screen failed."""
+
+    error: BaseException

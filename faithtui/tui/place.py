@@ -1,0 +1,147 @@
+"""Where a reviewer is inside a conversation, and where a key takes them. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.review import Action, HumanVerdict
+from faithtui.store.records import ClaimView, ReviewView, WindowVerdictView
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What is looked at."""
+
+    window: int | None = None
+    """Position of the window that the claims are limited to; None: the whole conversation."""
+    claim: ClaimId | None = None
+    passage: int = 0
+    """Place of the passage in the ranking, from 0."""
+
+
+def listed(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
+    """List the claims of a window, or of the whole conversation."""
+    if window is None or not 0 <= window < len(view.windows):
+        return view.claims
+    held = set(view.windows[window].claims)
+    return tuple(claim for claim in view.claims if claim.id in held)
+
+
+def is_open(claim: ClaimView) -> bool:
+    """Say whether nobody gave a verdict yet."""
+    return claim.human is None
+
+
+def find(view: ReviewView, claim: ClaimId | None) -> ClaimView | None:
+    """Find a claim of the conversation."""
+    return next((each for each in view.claims if each.id == claim), None)
+
+
+def verdict_in(claim: ClaimView, window: int | None) -> WindowVerdictView:
+    """Give the judge's verdict in a window, or the home verdict."""
+    for verdict in claim.verdicts:
+        if verdict.window == window:
+            return verdict
+    return claim.judge
+
+
+def settled(view: ReviewView, focus: Focus) -> Focus:
+    """Fit a focus to a view: a claim that is listed, a window that exists."""
+    window = focus.window
+    if window is not None and window >= len(view.windows):
+        window = None
+    claims = listed(view, window)
+    if not claims:
+        window, claims = None, view.claims
+    if any(claim.id == focus.claim for claim in claims):
+        return replace(focus, window=window)
+    start = next((claim for claim in claims if is_open(claim)), claims[0] if claims else None)
+    return Focus(window, start.id if start else None)
+
+
+def moved(view: ReviewView, focus: Focus, by: int) -> Focus:
+    """Go some claims further in the list, as far as there are any."""
+    claims = listed(view, focus.window)
+    here = _index(claims, focus.claim)
+    if not claims:
+        return focus
+    claim = claims[max(0, min(len(claims) - 1, here + by))]
+    return focus if claim.id == focus.claim else Focus(focus.window, claim.id)
+
+
+def windowed(view: ReviewView, focus: Focus, by: int) -> Focus:
+    """Limit the claims to the next or the previous window that holds any; before the first: all."""
+    steps = [None, *(row.position for row in view.windows if row.claims)]
+    here = steps.index(focus.window) if focus.window in steps else 0
+    window = steps[max(0, min(len(steps) - 1, here + by))]
+    if window == focus.window:
+        return focus
+    return settled(view, Focus(window, focus.claim, focus.passage))
+
+
+def advanced(view: ReviewView, focus: Focus) -> Focus | None:
+    """Go on after a verdict: the next claim, else the first open one of a later window.
+
+    Returns:
+        None when the conversation has nothing further.
+    """
+    claims = listed(view, focus.window)
+    here = _index(claims, focus.claim)
+    if here + 1 < len(claims):
+        return Focus(focus.window, claims[here + 1].id)
+    if focus.window is None:
+        return None
+    for row in view.windows:
+        if row.position > focus.window:
+            for claim in listed(view, row.position):
+                if is_open(claim) and claim.id != focus.claim:
+                    return Focus(row.position, claim.id)
+    return None
+
+
+def next_open(view: ReviewView, focus: Focus, direction: int) -> Focus | None:
+    """Go to the next (1) or previous (-1) claim without a verdict; None when there is none."""
+    claims = listed(view, focus.window)
+    here = _index(claims, focus.claim)
+    order = claims[here + 1 :] if direction > 0 else claims[:here][::-1]
+    found = next((claim for claim in order if is_open(claim)), None)
+    return Focus(focus.window, found.id) if found else None
+
+
+def edge_open(view: ReviewView, direction: int) -> Focus | None:
+    """Find the first (1) or last (-1) claim without a verdict; None when there is none."""
+    order = view.claims if direction > 0 else view.claims[::-1]
+    found = next((claim for claim in order if is_open(claim)), None)
+    return Focus(None, found.id) if found else None
+
+
+def overlaid(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]) -> ReviewView:
+    """Show verdicts that are on their way to the store as if they were there."""
+    if not pending:
+        return view
+    claims = tuple(
+        replace(
+            claim,
+            mine=HumanVerdict(
+                claim.id,
+                reviewer,
+                pending[claim.id],
+                acted(pending[claim.id], claim),
+                claim.mine.note if claim.mine else None,
+            ),
+            human=claim.human or pending[claim.id],
+        )
+        if claim.id in pending
+        else claim
+        for claim in view.claims
+    )
+    return replace(view, claims=claims)
+
+
+def acted(verdict: str, claim: ClaimView) -> Action:
+    """Name the act of giving a verdict while the judge's is shown."""
+    return Action.AGREED if verdict == claim.judge.label else Action.OVERRIDDEN
+
+
+def _index(claims: Sequence[ClaimView], claim: ClaimId | None) -> int:
+    return next((index for index, each in enumerate(claims) if each.id == claim), -1)

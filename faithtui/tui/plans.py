@@ -1,0 +1,213 @@
+"""Where panes stand, for every size of a screen. Pure arithmetic, no widgets.
+
+A plan covers its area without gaps or overlaps; a pane that is not in it is not shown.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+NARROW_BELOW = 100
+WIDE_FROM = 160
+"""Widths in cells where layouts change."""
+
+
+class Box(NamedTuple):
+    """A place in cells."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+Plan = Mapping[str, Box]
+Planner = Callable[[int, int], Plan]
+"""Makes a plan for a width and a height in cells."""
+
+
+def zoomed(plan: Planner, pane: str, keep: tuple[str, ...] = ()) -> Planner:
+    """Give one pane all the room, but for panes at the lower edge that are never lost.
+
+    Args:
+        plan: The usual plan.
+        pane: What to enlarge.
+        keep: Panes that stay below it when the usual plan has them at its lower edge in full width.
+    """
+
+    def enlarged(width: int, height: int) -> Plan:
+        usual = plan(width, height)
+        kept = {
+            name: box
+            for name, box in usual.items()
+            if name in keep and name != pane and box.width == width
+        }
+        below = sum(box.height for box in kept.values())
+        return {pane: Box(0, 0, width, height - below), **kept}
+
+    return enlarged
+
+
+def clipped(plan: Plan, width: int, height: int) -> Plan:
+    """Cut a plan to its area, for terminals smaller than any plan was made for."""
+    cut = {
+        name: Box(
+            box.x,
+            box.y,
+            min(box.width, width - box.x),
+            min(box.height, height - box.y),
+        )
+        for name, box in plan.items()
+        if box.x >= 0 and box.y >= 0
+    }
+    return {name: box for name, box in cut.items() if box.width > 0 and box.height > 0}
+
+
+def review(width: int, height: int) -> Plan:
+    """Place windows, claims, the claim, evidence, truths and the verdict."""
+    if width < 60 or height < 17:
+        return _review_tiny(width, height)
+    if width < NARROW_BELOW:
+        strip = 6
+        left = max(26, width * 36 // 100)
+        card = 6 if height >= 20 else 5
+        top = height - strip
+        return {
+            "claims": Box(0, 0, left, top),
+            "card": Box(left, 0, width - left, card),
+            "evidence": Box(left, card, width - left, top - card),
+            "verdict": Box(0, top, width, strip),
+        }
+    if width < WIDE_FROM:
+        left = max(34, width * 29 // 100)
+        right = max(34, width * 29 // 100)
+        middle = width - left - right
+        windows = max(7, height * 30 // 100)
+        card = max(7, height * 24 // 100)
+        verdict = min(20, height * 52 // 100)
+        return {
+            "windows": Box(0, 0, left, windows),
+            "claims": Box(0, windows, left, height - windows),
+            "card": Box(left, 0, middle, card),
+            "evidence": Box(left, card, middle, height - card),
+            "truths": Box(left + middle, 0, right, height - verdict),
+            "verdict": Box(left + middle, height - verdict, right, verdict),
+        }
+    first = width * 23 // 100
+    second = width * 25 // 100
+    fourth = width * 20 // 100
+    third = width - first - second - fourth
+    truths = height * 40 // 100
+    card = max(8, height * 22 // 100)
+    windows = max(8, height * 28 // 100)
+    return {
+        "windows": Box(0, 0, first, windows),
+        "transcript": Box(0, windows, first, height - windows),
+        "claims": Box(first, 0, second, height),
+        "truths": Box(first + second, 0, third, truths),
+        "evidence": Box(first + second, truths, third, height - truths),
+        "card": Box(width - fourth, 0, fourth, card),
+        "verdict": Box(width - fourth, card, fourth, height - card),
+    }
+
+
+def _review_tiny(width: int, height: int) -> Plan:
+    """Keep the claim, its evidence and the verdict where there is no room for a list."""
+    strip = min(4, height // 3)
+    claims = min(5, (height - strip) // 2)
+    return {
+        "claims": Box(0, 0, width, claims),
+        "evidence": Box(0, claims, width, height - strip - claims),
+        "verdict": Box(0, height - strip, width, strip),
+    }
+
+
+def listing(width: int, height: int) -> Plan:
+    """Place a list and what is known of the chosen row: below it, or beside it where wide."""
+    if width >= WIDE_FROM:
+        detail = width * 32 // 100
+        return {
+            "list": Box(0, 0, width - detail, height),
+            "detail": Box(width - detail, 0, detail, height),
+        }
+    detail = max(min(9, height // 2), height * 40 // 100)
+    return {
+        "list": Box(0, 0, width, height - detail),
+        "detail": Box(0, height - detail, width, detail),
+    }
+
+
+def beside(width: int, height: int) -> Plan:
+    """Place a list and a text: below it where narrow, else beside it."""
+    if width < NARROW_BELOW:
+        return listing(width, height)
+    detail = width * 40 // 100
+    return {
+        "list": Box(0, 0, width - detail, height),
+        "detail": Box(width - detail, 0, detail, height),
+    }
+
+
+def agreement(width: int, height: int) -> Plan:
+    """Place matrix, coefficients, labels, detection, scores, disagreements and warnings."""
+    if width < NARROW_BELOW:
+        left = min(34, width * 44 // 100)
+        warnings = 5 if height >= 19 else 4
+        top = min(9, (height - warnings + 1) // 2)
+        middle = height - top - warnings
+        return {
+            "matrix": Box(0, 0, left, top),
+            "coefficients": Box(left, 0, width - left, top),
+            "classes": Box(0, top, left, middle),
+            "detection": Box(left, top, width - left, middle),
+            "warnings": Box(0, height - warnings, width, warnings),
+        }
+    if width < WIDE_FROM:
+        left = width * 32 // 100
+        right = width * 30 // 100
+        middle = width - left - right
+        top = second = max(min(9, height // 3), height * 30 // 100)
+        rest = height - top - second
+        half = width // 2
+        return {
+            "matrix": Box(0, 0, left, top),
+            "coefficients": Box(left, 0, middle, top),
+            "scores": Box(left + middle, 0, right, top),
+            "classes": Box(0, top, left, second),
+            "detection": Box(left, top, middle, second),
+            "coverage": Box(left + middle, top, right, second),
+            "differences": Box(0, top + second, half, rest),
+            "warnings": Box(half, top + second, width - half, rest),
+        }
+    first = width * 25 // 100
+    top = max(min(12, height // 3), height * 30 // 100)
+    second = max(min(10, height // 3), height * 26 // 100)
+    rest = height - top - second
+    last = width - 3 * first
+    return {
+        "matrix": Box(0, 0, first, top),
+        "coefficients": Box(first, 0, first, top),
+        "detection": Box(2 * first, 0, first, top + second),
+        "scores": Box(3 * first, 0, last, top),
+        "classes": Box(0, top, 2 * first, second),
+        "coverage": Box(3 * first, top, last, second),
+        "differences": Box(0, top + second, 2 * first, rest),
+        "warnings": Box(2 * first, top + second, width - 2 * first, rest),
+    }
+
+
+def progress(width: int, height: int) -> Plan:
+    """Place totals, what is being counted, and events."""
+    totals = min(8, max(5, height // 3))
+    if width < NARROW_BELOW:
+        counts = min(6, max(3, height - totals - 4))
+        return {
+            "totals": Box(0, 0, width, totals),
+            "counts": Box(0, totals, width, counts),
+            "events": Box(0, totals + counts, width, height - totals - counts),
+        }
+    left = width * 38 // 100
+    return {
+        "totals": Box(0, 0, width, totals),
+        "counts": Box(0, totals, left, height - totals),
+        "events": Box(left, totals, width - left, height - totals),
+    }

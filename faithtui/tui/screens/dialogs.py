@@ -1,0 +1,175 @@
+"""Small windows above a screen. Each closes by a letter or enter too, not by escape alone."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen, Screen
+
+from faithtui.tui.help import active_keys, help_lines
+from faithtui.tui.keys import KeyHint
+from faithtui.tui.lines import Line, Piece, line, wrap
+from faithtui.tui.widgets.bars import KeyBar
+from faithtui.tui.widgets.pane import Builder, Pane, RowPane
+
+
+class Dialog(ModalScreen[str | None]):
+    """A pane above the screen, and its keys."""
+
+    CSS_PATH = "dialogs.tcss"
+    HELP_WORDS: ClassVar[str] = ""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "escape,q",
+            "close",
+            "close",
+            key_display="esc/q",
+            tooltip="Close this window",
+            id="dialog.close",
+        ),
+    ]
+
+    def __init__(self, title: str, build: Builder, *, start: int = 0) -> None:
+        super().__init__()
+        self._title = title
+        self._build = build
+        self._start = start
+
+    def compose(self) -> ComposeResult:
+        """Stack the pane and its keys."""
+        with Vertical(id="dialog"):
+            yield self.make_pane()
+            yield KeyBar(id="keys")
+
+    def make_pane(self) -> Pane:
+        """Make the pane."""
+        return Pane(id="text", title=self._title)
+
+    def on_mount(self) -> None:
+        """Fill the pane."""
+        pane = self.query_one(Pane)
+        pane.show(self._build)
+        pane.focus()
+        # A pane as high as its lines is measured before it has any.
+        self.call_after_refresh(pane.refresh, layout=True)
+        if self._start:
+            self.call_after_refresh(pane.scroll_to, y=self._start, animate=False)
+
+    def action_close(self) -> None:
+        """Close without an answer."""
+        self.dismiss(None)
+
+
+class TextDialog(Dialog):
+    """Something to read in full."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "enter,t",
+            "close",
+            "Close",
+            show=False,
+            tooltip="Close this window",
+            id="dialog.close-text",
+        ),
+    ]
+
+
+class HelpDialog(Dialog):
+    """Explains a screen and its keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "question_mark,enter",
+            "close",
+            "Close",
+            show=False,
+            tooltip="Close this window",
+            id="dialog.close-help",
+        ),
+    ]
+
+    @classmethod
+    def about(cls, screen: Screen[Any]) -> Self:
+        """Explain a screen as it is now."""
+        words = getattr(screen, "HELP_WORDS", "")
+        keys = active_keys(screen)
+        return cls("Help", lambda width: help_lines(words, keys, width))
+
+
+class PickDialog(Dialog):
+    """Something to choose from; answers with the number of the row."""
+
+    def __init__(self, title: str, build: Builder) -> None:
+        super().__init__(title, build)
+
+    def make_pane(self) -> Pane:
+        """Make the pane."""
+        return RowPane(id="text", title=self._title)
+
+    def on_row_pane_chosen(self, event: RowPane.Chosen) -> None:
+        """Answer with the row."""
+        self.dismiss(str(event.row))
+
+
+class ConfirmDialog(Dialog):
+    """A question; answers `yes` or not at all."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "yes", "yes", key_display="y/enter", tooltip="Do it", id="dialog.yes"),
+        Binding("n", "close", "no", tooltip="Leave things as they are", id="dialog.no"),
+    ]
+
+    def __init__(self, title: str, words: str) -> None:
+        super().__init__(title, lambda width: wrap([Piece(words)], width - 1, first=[Piece(" ")]))
+
+    def action_yes(self) -> None:
+        """Answer yes."""
+        self.dismiss("yes")
+
+
+class GoDialog(Dialog):
+    """Which screen to go to, by one more letter."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "go('runs')", "runs", tooltip="All runs of this store", id="go.runs"),
+        Binding(
+            "c",
+            "go('conversations')",
+            "conversations",
+            tooltip="Conversations of the chosen run",
+            id="go.conversations",
+        ),
+        Binding(
+            "v",
+            "go('review')",
+            "review",
+            tooltip="Claims and verdicts of a conversation",
+            id="go.review",
+        ),
+        Binding(
+            "a",
+            "go('agreement')",
+            "agreement",
+            tooltip="How far judge and people agree",
+            id="go.agreement",
+        ),
+        Binding("p", "go('progress')", "progress", tooltip="How a run goes on", id="go.progress"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__("go to", self._lines)
+
+    def action_go(self, name: str) -> None:
+        """Answer with the screen."""
+        self.dismiss(name)
+
+    def _lines(self, width: int) -> Sequence[Line]:
+        return [
+            line(Piece(f"  {hint.keys}  ", "key"), Piece(hint.words, "strong"))
+            for hint in KeyHint.of(self)
+            if hint.id.startswith("go.")
+        ]

@@ -1,0 +1,178 @@
+"""All runs of the store, and where one begins."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import getters, on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.store.records import RunRow, RunState
+from faithtui.tui import format as fmt
+from faithtui.tui import plans
+from faithtui.tui.drawing.lists import no_runs, run_details, run_head, run_line
+from faithtui.tui.lines import Piece, shown_line
+from faithtui.tui.messages import Go, NewRunWanted, ResumeWanted
+from faithtui.tui.screens.base import FaithScreen
+from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.virtual_list import VirtualList
+
+
+class RunRows:
+    """Runs as a list reads them."""
+
+    def __init__(self, rows: tuple[RunRow, ...]) -> None:
+        self.all = rows
+
+    def __len__(self) -> int:
+        """Count the runs."""
+        return len(self.all)
+
+    def row(self, index: int) -> RunRow:
+        """Give a run."""
+        return self.all[index]
+
+
+class RunsScreen(FaithScreen):
+    """Runs, and what is known of one."""
+
+    TITLE_WORDS: ClassVar[str] = "RUNS"
+    HELP_WORDS: ClassVar[str] = (
+        "A run is one metric and one judge over a selection of conversations. Enter opens its "
+        "conversations. The score is the mean of the conversations' windowed scores by the judge; "
+        "corr is the same with people's verdicts in place. labels counts unique claims with a "
+        "person's verdict."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "n", "new_run", "new run", tooltip="Start a run: metric, judge, sources", id="runs.new"
+        ),
+        Binding(
+            "v", "screen('review')", "review", tooltip="Review the chosen run", id="runs.review"
+        ),
+        Binding(
+            "a",
+            "screen('agreement')",
+            "agreement",
+            tooltip="How far judge and people agree in the chosen run",
+            id="runs.agreement",
+        ),
+        Binding(
+            "p",
+            "screen('progress')",
+            "progress",
+            tooltip="How the chosen run goes on",
+            id="runs.progress",
+        ),
+        Binding(
+            "c",
+            "resume",
+            "continue",
+            tooltip="Take up a run that was stopped or cancelled",
+            id="runs.continue",
+        ),
+    ]
+
+    runs = getters.query_one("#list", VirtualList)
+
+    @dataclass
+    class Loaded(Message):
+        """Runs were read."""
+
+        rows: tuple[RunRow, ...]
+
+    def make_panes(self) -> Panes:
+        """Make the list and the details."""
+        return Panes(
+            VirtualList[RunRow](
+                id="list", title="Runs", draw=run_line, head=run_head, empty=no_runs
+            ),
+            Pane(id="detail", title="Run"),
+            planner=plans.listing,
+        )
+
+    def on_mount(self) -> None:
+        """Begin in the list."""
+        self.rows: tuple[RunRow, ...] | None = None
+        self.runs.focus()
+        super().on_mount()
+
+    def reload(self) -> None:
+        """Read the runs."""
+        self.load()
+
+    @work(exclusive=True, group="runs", exit_on_error=False)
+    async def load(self) -> None:
+        """Read the runs."""
+        rows = await self.read(self.session.store.runs.rows)
+        self.post_message(self.Loaded(tuple(sorted(rows, key=lambda row: -row.id))))
+
+    @on(Loaded)
+    def show_rows(self, event: Loaded) -> None:
+        """Draw the runs, with the cursor on the same one."""
+        self.rows = event.rows
+        wanted = self.session.run
+        at = next((i for i, row in enumerate(event.rows) if row.id == wanted), 0)
+        self.runs.show(RunRows(event.rows), at, title=f"Runs {len(event.rows)}")
+        self._show_details()
+        self.entitle([Piece("  "), shown_line(fmt.path(self.session.store_path), "quiet")])
+        self.refresh_bindings()
+
+    @on(VirtualList.Moved)
+    def follow(self) -> None:
+        """Show the chosen run."""
+        self._show_details()
+        self.refresh_bindings()
+
+    @on(VirtualList.Chosen)
+    def open(self) -> None:
+        """Show the conversations of the chosen run."""
+        self.post_message(Go("conversations"))
+
+    @property
+    def chosen(self) -> RunRow | None:
+        """The run under the cursor."""
+        if not self.rows:
+            return None
+        return self.rows[min(self.runs.cursor, len(self.rows) - 1)]
+
+    def action_screen(self, name: str) -> None:
+        """Go to a screen of the chosen run."""
+        self.post_message(Go(name))
+
+    def action_new_run(self) -> None:
+        """Ask for the form."""
+        self.post_message(NewRunWanted())
+
+    def action_resume(self) -> None:
+        """Ask for the chosen run to be taken up."""
+        if self.chosen is not None:
+            self.post_message(ResumeWanted(self.chosen.id))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what needs a run while there is none."""
+        if action == "new_run":
+            return self.session.is_open
+        if action == "screen":
+            return self.is_mounted and self.chosen is not None
+        if action == "resume":
+            return self.is_mounted and self._can_resume()
+        return super().check_action(action, parameters)
+
+    def _can_resume(self) -> bool:
+        row = self.chosen
+        if row is None or row.state is RunState.DONE:
+            return False
+        mine = self.session.running(row.id)
+        return (mine is None or mine.finished) and row.pending > 0
+
+    def _show_details(self) -> None:
+        row = self.chosen
+        if row is not None:
+            self.session.choose_run(row.id)
+        title = "Run" if row is None else f"Run #{row.id}"
+        self.query_one("#detail", Pane).show(
+            lambda width: run_details(row, width), title=title, keep=False
+        )

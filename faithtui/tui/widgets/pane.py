@@ -1,0 +1,328 @@
+"""A framed pane that draws prepared lines and scrolls through them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from faithtui.tui.lines import BLANK, Line
+from faithtui.tui.widgets.drawn import Drawn
+
+Builder = Callable[[int], Sequence[Line]]
+"""Makes all lines of a pane for a width in cells."""
+
+MOVE = Binding.Group("move", compact=True)
+
+
+class Pane(Drawn, ScrollView, can_focus=True):
+    """Lines in a frame. Knows nothing of what they say."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "j,down", "down", "Down", show=False, tooltip="One line or entry down", id="move.down"
+        ),
+        Binding("k,up", "up", "Up", show=False, tooltip="One line or entry up", id="move.up"),
+        Binding(
+            "pagedown,space",
+            "page_down",
+            "Page down",
+            show=False,
+            tooltip="One page down",
+            id="move.page-down",
+        ),
+        Binding(
+            "pageup", "page_up", "Page up", show=False, tooltip="One page up", id="move.page-up"
+        ),
+        Binding("home", "home", "First", show=False, tooltip="To the beginning", id="move.home"),
+        Binding("end", "end", "Last", show=False, tooltip="To the end", id="move.end"),
+    ]
+
+    def __init__(self, *, id: str, title: str = "", hint: str = "") -> None:
+        super().__init__(id=id)
+        self._build: Builder = lambda _width: ()
+        self._lines: Sequence[Line] = ()
+        self._built_for = -1
+        self._stale = True
+        self._hint = hint
+        self._frame = ("", "")
+        self._write_frame(title, "")
+
+    def show(self, build: Builder, *, title: str | None = None, keep: bool = True) -> None:
+        """Draw something else.
+
+        Args:
+            build: Makes the lines; called again when the width changes.
+            title: Text for the frame, already made visible; None keeps it.
+            keep: Stay scrolled where it is, as far as there are lines.
+        """
+        self._build = build
+        self._stale = True
+        if title is not None:
+            self._write_frame(title, self._frame[1])
+        if not keep:
+            self.scroll_to(y=0, animate=False)
+        # What is not on screen is made when it comes back.
+        if self.display:
+            self._rebuild()
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """What is drawn now."""
+        return self._lines
+
+    @property
+    def hint(self) -> str:
+        """Words in the lower frame."""
+        return self._hint
+
+    @hint.setter
+    def hint(self, words: str) -> None:
+        self._hint = words
+        self._say_where()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the window onto the lines."""
+        width = self.scrollable_content_region.width
+        index = self.scroll_offset.y + y
+        drawn = self._lines[index] if index < len(self._lines) else BLANK
+        return self.strip_of(drawn, width, self.base_style).apply_offsets(0, index)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Give the text that the mouse selected."""
+        return selection.extract("\n".join(each.text for each in self._lines)), "\n"
+
+    def reveal(self, first: int, last: int) -> None:
+        """Scroll so that these lines are seen, the first one rather than the last."""
+        height = self.scrollable_content_region.height
+        top = self.scroll_offset.y
+        if last >= top + height:
+            top = last - height + 1
+        if first < top:
+            top = first
+        if top != self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False)
+
+    def action_down(self) -> None:
+        """Scroll one line down."""
+        self.scroll_to(y=self.scroll_offset.y + 1, animate=False)
+
+    def action_up(self) -> None:
+        """Scroll one line up."""
+        self.scroll_to(y=self.scroll_offset.y - 1, animate=False)
+
+    def action_page_down(self) -> None:
+        """Scroll one page down."""
+        self.scroll_to(y=self.scroll_offset.y + self._page, animate=False)
+
+    def action_page_up(self) -> None:
+        """Scroll one page up."""
+        self.scroll_to(y=self.scroll_offset.y - self._page, animate=False)
+
+    def action_home(self) -> None:
+        """Scroll to the first line."""
+        self.scroll_to(y=0, animate=False)
+
+    def action_end(self) -> None:
+        """Scroll to the last line."""
+        self.scroll_to(y=len(self._lines), animate=False)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Keep the words in the frame true."""
+        super().watch_scroll_y(old_value, new_value)
+        self._say_where()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Make the lines again for the new width."""
+        if self._stale or self.scrollable_content_region.width != self._built_for:
+            self._rebuild()
+        self._say_where()
+
+    def on_show(self) -> None:
+        """Make lines that were not made while the pane was hidden."""
+        if self._stale:
+            self._rebuild()
+
+    def notify_style_update(self) -> None:
+        """Draw again in the colours of another theme."""
+        super().notify_style_update()
+        self.refresh()
+
+    @property
+    def _page(self) -> int:
+        return max(1, self.scrollable_content_region.height - 1)
+
+    def _rebuild(self) -> None:
+        width = self.scrollable_content_region.width
+        self._built_for = width
+        self._stale = width <= 0
+        before, self._lines = self._lines, self._build(width) if width > 0 else ()
+        size = Size(width, len(self._lines))
+        if self.styles.is_auto_height:
+            self.virtual_size = size
+        elif size != self.virtual_size:
+            # Without the layout of the whole screen that assigning it would cause at every key.
+            self.set_reactive(Pane.virtual_size, size)
+            self.scroll_to(y=self.scroll_offset.y, animate=False)
+        self._say_where()
+        self._refresh_changed(before)
+
+    def _refresh_changed(self, before: Sequence[Line]) -> None:
+        """Draw again what is not as it was: a key in review touches a few lines of most panes."""
+        top = self.scroll_offset.y
+        seen = range(top, top + self.scrollable_content_region.height)
+        changed = [
+            index
+            for index in seen
+            if (before[index] if index < len(before) else BLANK)
+            != (self._lines[index] if index < len(self._lines) else BLANK)
+        ]
+        if changed:
+            self.refresh_lines(changed[0], changed[-1] - changed[0] + 1)
+
+    def _write_frame(self, title: str, subtitle: str) -> None:
+        """Change words in the frame; Textual draws the whole pane again when they are set."""
+        before, self._frame = self._frame, (title, subtitle)
+        if title != before[0]:
+            self.border_title = Content(title)
+        if subtitle != before[1]:
+            self.border_subtitle = Content(subtitle)
+
+    def _say_where(self) -> None:
+        """Say in the lower frame which part is seen, as there is no scroll bar to say it."""
+        height = self.scrollable_content_region.height
+        total = len(self._lines)
+        where = ""
+        if 0 < height < total:
+            first = self.scroll_offset.y + 1
+            where = f"{first}-{min(total, first + height - 1)} of {total}"
+        words = " · ".join(word for word in (where, self._hint) if word)
+        self._write_frame(self._frame[0], words)
+
+
+class RowPane(Pane):
+    """A pane whose lines belong to entries, one of which is chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "Open", tooltip="Open the chosen entry", id="list.open"),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+
+    @dataclass
+    class Moved(Message):
+        """Another entry is chosen."""
+
+        pane: "RowPane"
+        row: int
+
+        @property
+        def control(self) -> "RowPane":
+            """The pane."""
+            return self.pane
+
+    @dataclass
+    class Chosen(Message):
+        """The chosen entry is to be opened."""
+
+        pane: "RowPane"
+        row: int
+
+        @property
+        def control(self) -> "RowPane":
+            """The pane."""
+            return self.pane
+
+    @property
+    def rows(self) -> int:
+        """How many entries there are."""
+        return 1 + max((each.row for each in self._lines if each.row is not None), default=-1)
+
+    def move_to(self, row: int) -> None:
+        """Choose an entry without telling anybody, and make it seen."""
+        with self.prevent(self.Moved):
+            self.cursor = row
+        self._reveal_cursor()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line, marked when it belongs to the chosen entry."""
+        index = self.scroll_offset.y + y
+        drawn = self._lines[index] if index < len(self._lines) else BLANK
+        if drawn.row is None or drawn.row != self.cursor:
+            return super().render_line(y)
+        name = "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
+        base = self.component_style(name)
+        width = self.scrollable_content_region.width
+        return self.strip_of(drawn, width, base).apply_offsets(0, index)
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Draw the entries concerned, make the chosen one seen, and tell."""
+        for index, each in enumerate(self._lines):
+            if each.row is not None and each.row in (old, new):
+                self.refresh_line(index)
+        self._reveal_cursor()
+        self.post_message(self.Moved(self, new))
+
+    def action_down(self) -> None:
+        """Choose the next entry."""
+        self._step(1)
+
+    def action_up(self) -> None:
+        """Choose the entry before."""
+        self._step(-1)
+
+    def action_page_down(self) -> None:
+        """Choose an entry a page further."""
+        self._step(self._page)
+
+    def action_page_up(self) -> None:
+        """Choose an entry a page back."""
+        self._step(-self._page)
+
+    def action_home(self) -> None:
+        """Choose the first entry."""
+        self._step(-self.rows)
+
+    def action_end(self) -> None:
+        """Choose the last entry."""
+        self._step(self.rows)
+
+    def action_choose(self) -> None:
+        """Tell that the chosen entry is to be opened."""
+        if self.rows:
+            self.post_message(self.Chosen(self, self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the entry under the mouse; a second click opens it."""
+        index = self.scroll_offset.y + event.get_content_offset_capture(self).y
+        row = self._lines[index].row if 0 <= index < len(self._lines) else None
+        if row is None:
+            return
+        if row == self.cursor and event.chain > 1:
+            self.action_choose()
+        self.cursor = row
+
+    def on_focus(self) -> None:
+        """Draw the mark of the chosen entry strongly."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Draw the mark of the chosen entry quietly."""
+        self.refresh()
+
+    def _step(self, by: int) -> None:
+        if self.rows:
+            self.cursor = min(self.rows - 1, max(0, self.cursor + by))
+
+    def _reveal_cursor(self) -> None:
+        own = [index for index, each in enumerate(self._lines) if each.row == self.cursor]
+        if own:
+            self.reveal(0 if self.cursor == 0 else own[0], own[-1])

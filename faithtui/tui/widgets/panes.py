@@ -1,0 +1,73 @@
+"""The area of a screen in which panes stand as a plan says."""
+
+from textual import events
+from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.widget import Widget
+
+from faithtui.tui.plans import Plan, Planner, clipped, zoomed
+
+
+class PlanLayout(Layout):
+    """Places children by id."""
+
+    name = "plan"
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+
+    def arrange(
+        self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
+    ) -> ArrangeResult:
+        """Place every child that the plan for this size knows."""
+        plan = clipped(self._planner(size.width, size.height), size.width, size.height)
+        return [
+            WidgetPlacement(Region(*plan[child.id]), NULL_OFFSET, NULL_SPACING, child)
+            for child in children
+            if child.id is not None and child.id in plan
+        ]
+
+
+class Panes(Widget):
+    """Holds panes, shows those that the plan for its size knows, and can enlarge one."""
+
+    def __init__(self, *panes: Widget, planner: Planner, keep: tuple[str, ...] = ()) -> None:
+        super().__init__(*panes, id="panes")
+        self._usual = planner
+        self._keep = keep
+        self._zoomed: str | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """Arrange by plan."""
+        return PlanLayout(self._planner)
+
+    @property
+    def zoomed(self) -> str | None:
+        """Id of the enlarged pane."""
+        return self._zoomed
+
+    def zoom(self, pane: str | None) -> None:
+        """Enlarge a pane, or give each its place again."""
+        self._zoomed = pane
+        self._show_planned(self.size)
+        self.refresh(layout=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show what the new size has room for."""
+        self._show_planned(event.size)
+
+    @property
+    def _planner(self) -> Planner:
+        if self._zoomed is None:
+            return self._usual
+        return zoomed(self._usual, self._zoomed, self._keep)
+
+    def _show_planned(self, size: Size) -> None:
+        plan: Plan = clipped(self._planner(size.width, size.height), size.width, size.height)
+        for pane in self.children:
+            pane.display = pane.id in plan
+        focused = self.screen.focused
+        if focused is not None and focused.parent is self and not focused.display:
+            first = next((pane for pane in self.children if pane.display and pane.can_focus), None)
+            self.screen.set_focus(first)

@@ -1,0 +1,220 @@
+"""A list of any length: one line per row, drawn from a page cache, first screen as fast as last."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from faithtui.tui.lines import BLANK, Line, Piece
+from faithtui.tui.widgets.drawn import Drawn
+
+RowT = TypeVar("RowT")
+RowT_co = TypeVar("RowT_co", covariant=True)
+
+
+class Rows(Protocol[RowT_co]):
+    """Rows by index, such as a pager."""
+
+    def __len__(self) -> int:
+        """Count the rows."""
+
+    def row(self, index: int) -> RowT_co | None:
+        """Give a row; None when it is gone."""
+
+
+class NoRows:
+    """A list without rows."""
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return 0
+
+    def row(self, index: int) -> None:
+        """Give nothing."""
+
+
+class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
+    """Rows in a frame under a line of headings, one of them chosen.
+
+    Args:
+        draw: Makes the line of a row for a width in cells.
+        head: Makes the line of headings.
+        empty: Makes what is drawn when there is no row.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "open", tooltip="Open the chosen row", id="list.open"),
+        Binding("j,down", "step(1)", "down", show=False, tooltip="Next row", id="move.down"),
+        Binding("k,up", "step(-1)", "up", show=False, tooltip="Row before", id="move.up"),
+        Binding(
+            "pagedown,space",
+            "page(1)",
+            "page down",
+            show=False,
+            tooltip="One page down",
+            id="move.page-down",
+        ),
+        Binding(
+            "pageup", "page(-1)", "page up", show=False, tooltip="One page up", id="move.page-up"
+        ),
+        Binding("home", "edge(0)", "first", show=False, tooltip="To the first row", id="move.home"),
+        Binding("end", "edge(1)", "last", show=False, tooltip="To the last row", id="move.end"),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+
+    @dataclass
+    class Moved(Message):
+        """Another row is chosen."""
+
+        list: "VirtualList[object]"
+        row: int
+
+        @property
+        def control(self) -> "VirtualList[object]":
+            """The list."""
+            return self.list
+
+    @dataclass
+    class Chosen(Message):
+        """The chosen row is to be opened."""
+
+        list: "VirtualList[object]"
+        row: int
+
+        @property
+        def control(self) -> "VirtualList[object]":
+            """The list."""
+            return self.list
+
+    def __init__(
+        self,
+        *,
+        id: str,
+        title: str,
+        draw: Callable[[RowT, int, bool], Line],
+        head: Callable[[int], Line],
+        empty: Callable[[int], Sequence[Line]],
+    ) -> None:
+        super().__init__(id=id)
+        self._draw = draw
+        self._head = head
+        self._empty = empty
+        self._source: Rows[RowT] = NoRows()
+        self._ready = False
+        self.border_title = Content(title)
+
+    def show(self, source: Rows[RowT], cursor: int, *, title: str | None = None) -> None:
+        """Draw other rows and choose one, without telling anybody."""
+        self._source = source
+        self._ready = True
+        if title is not None:
+            self.border_title = Content(title)
+        with self.prevent(self.Moved):
+            self.cursor = max(0, min(cursor, len(source) - 1))
+        self._resize_rows()
+        self._reveal()
+        self.refresh()
+
+    @property
+    def chosen(self) -> RowT | None:
+        """The row under the cursor; None in an empty list."""
+        return self._source.row(self.cursor) if len(self._source) else None
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the headings, a row, or what an empty list says."""
+        width = self.scrollable_content_region.width
+        base = self.base_style
+        if not self._ready:
+            return self.strip_of(
+                Line((Piece(" reading …", "quiet"),)) if y == 1 else BLANK, width, base
+            )
+        if not len(self._source):
+            lines = self._empty(width)
+            return self.strip_of(lines[y] if y < len(lines) else BLANK, width, base)
+        if y == 0:
+            return self.strip_of(self._head(width), width, base)
+        index = self.scroll_offset.y + y - 1
+        if index >= len(self._source):
+            return self.strip_of(BLANK, width, base)
+        row = self._source.row(index)
+        here = index == self.cursor
+        if here:
+            base = self.component_style(
+                "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
+            )
+        drawn = BLANK if row is None else self._draw(row, width, here)
+        return self.strip_of(drawn, width, base)
+
+    def watch_cursor(self, _old: int, new: int) -> None:
+        """Make the chosen row seen and tell."""
+        self._reveal()
+        self.refresh()
+        self.post_message(self.Moved(self, new))  # type: ignore[arg-type]  # a list of any rows
+
+    def action_step(self, by: int) -> None:
+        """Choose a row some way off."""
+        if len(self._source):
+            self.cursor = min(len(self._source) - 1, max(0, self.cursor + by))
+
+    def action_page(self, direction: int) -> None:
+        """Choose a row a page off."""
+        self.action_step(direction * max(1, self._height - 1))
+
+    def action_edge(self, last: int) -> None:
+        """Choose the first or the last row."""
+        self.action_step(len(self._source) if last else -len(self._source))
+
+    def action_choose(self) -> None:
+        """Tell that the chosen row is to be opened."""
+        if len(self._source):
+            self.post_message(self.Chosen(self, self.cursor))  # type: ignore[arg-type]  # as above
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the row under the mouse; a second click opens it."""
+        index = self.scroll_offset.y + event.get_content_offset_capture(self).y - 1
+        if 0 <= index < len(self._source):
+            if index == self.cursor and event.chain > 1:
+                self.action_choose()
+            self.cursor = index
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit rows to the new size."""
+        self._resize_rows()
+        self._reveal()
+
+    def on_focus(self) -> None:
+        """Draw the mark of the chosen row strongly."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Draw the mark of the chosen row quietly."""
+        self.refresh()
+
+    @property
+    def _height(self) -> int:
+        """Lines for rows, without the headings."""
+        return self.scrollable_content_region.height - 1
+
+    def _resize_rows(self) -> None:
+        # One more than the rows: the headings stay in the window while it scrolls.
+        size = Size(self.scrollable_content_region.width, len(self._source) + 1)
+        if size != self.virtual_size:
+            self.set_reactive(VirtualList.virtual_size, size)
+            self.scroll_to(y=self.scroll_offset.y, animate=False)
+
+    def _reveal(self) -> None:
+        top = self.scroll_offset.y
+        if self._height > 0 and self.cursor >= top + self._height:
+            top = self.cursor - self._height + 1
+        top = min(top, self.cursor)
+        if top != self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False)

@@ -1,0 +1,130 @@
+"""Texts that attack a terminal or a markup parser, in every field that can hold one."""
+
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.assessment import Truth
+from faithtui.domain.conversation import Conversation, Document, Rating, Turn
+from faithtui.domain.review import Action
+from faithtui.store.records import ItemState, RunState
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from tests.tui.building import NOON, SPEC, Said, assessments, save
+from tests.tui.driving import calm, opened, press, screen_text
+
+STRINGS = Path(__file__).parents[2] / "fixtures" / "hostile" / "strings.json"
+AT_ONCE = 12
+
+
+def hostile() -> list[str]:
+    """Read the strings; the very long ones are made here."""
+    found = json.loads(STRINGS.read_text("utf-8"))["strings"]
+    return [
+        each["text"] if each["text"] is not None else each["repeat"] * each["times"]
+        for each in found
+    ]
+
+
+ALL = hostile()
+
+
+def attack(path: Path, texts: list[str]) -> None:
+    """Put every text into every field: as names of conversations, and as what is said in one."""
+    with Store.open(path, clock=lambda: NOON) as store:
+        talk = Conversation(
+            texts[0][:200] or "empty",
+            "all of them",
+            tuple(
+                turn
+                for text in texts
+                for turn in (
+                    Turn("user", text),
+                    Turn("assistant", f"{text} and {text}", (Document(text, text[:2000]),)),
+                )
+            ),
+            "group",
+            ratings=tuple(
+                Rating(2 * number + 1, text[:200] or "x", "yes-no", "yes", note=text[:5000])
+                for number, text in enumerate(texts)
+            ),
+        )
+        named = [
+            Conversation(text[:200] or "x", f"{number} {text[:2000]}", (Turn("user", text),), "g")
+            for number, text in enumerate(texts)
+        ]
+        store.conversations.import_batch([talk, *named])
+        run = store.runs.create(SPEC, store.conversations.ids())
+        first, *rest = store.runs.item_ids(run)
+        said = [
+            Said(2 * number + 1, text or "empty", "no", ((number, "contradicts"),), text, 0.2)
+            for number, text in enumerate(texts)
+        ]
+        truths = [Truth(text or "empty", text) for text in texts]
+        save(store, first, assessments(talk, said, truths))
+        for item, text in zip(rest, texts, strict=True):
+            save(store, item, [], ItemState.FAILED, text[:5000])
+        for claim, text in zip(store.runs.review_view(first, "ann").claims, texts, strict=False):
+            for reviewer in ("ann", text[:200] or "x"):
+                store.reviews.record(
+                    claim.id, reviewer, Action.BLIND, "yes", text[:5000],
+                    run=run, judge_verdict="no", saw_judge=False,
+                )  # fmt: skip
+        store.runs.set_state(run, RunState.STOPPED, texts[0][:5000])
+
+
+def forbidden(text: str) -> set[str]:
+    """Find what must not reach a terminal."""
+    return {
+        character
+        for character in text
+        if character != "\n"
+        and (
+            unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+            or 0xFE00 <= ord(character) <= 0xFE0F
+        )
+    }
+
+
+@pytest.mark.parametrize("start", range(0, len(ALL), AT_ONCE))
+async def test_nothing_hostile_reaches_the_screen(tmp_path: Path, start: int) -> None:
+    texts = ALL[start : start + AT_ONCE]
+    path = tmp_path / "hostile.db"
+    attack(path, texts)
+    app = FaithApp(path, reviewer="ann", now=lambda: NOON)
+    async with app.run_test(size=(200, 60), notifications=True) as pilot:
+        await opened(pilot)
+        seen = [screen_text(app)]
+        for keys in (("g", "p"), ("g", "a"), ("enter",), ("escape",), ("m",), ("g", "c")):
+            await press(pilot, *keys)
+            seen.append(screen_text(app))
+        for key in ("j", "end", "home"):
+            await press(pilot, key)
+            seen.append(screen_text(app))
+        await press(pilot, "enter")
+        for number, _ in enumerate(texts):
+            seen.append(screen_text(app))
+            if number % 6 == 0:
+                for keys in (("t",), ("q",), ("enter",), ("q",), ("e",), ("escape",)):
+                    await press(pilot, *keys)
+                    seen.append(screen_text(app))
+            await pilot.press("j")
+            await pilot.pause()
+        for text in seen:
+            assert forbidden(text) == set()
+
+
+async def test_markup_is_shown_as_it_was_typed(tmp_path: Path) -> None:
+    path = tmp_path / "markup.db"
+    attack(path, ["[@click=app.quit]x[/] [bold]y[/bold] [note] [/nope]"])
+    app = FaithApp(path, reviewer="ann", now=lambda: NOON)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter")
+        assert "[@click=app.quit]x[/] [bold]y[/bold] [note] [/nope]" in screen_text(app)
+        await pilot.click("#claims", offset=(12, 3))
+        await pilot.click("#card", offset=(3, 1))
+        await calm(pilot)
+        assert app.is_running

@@ -1,0 +1,51 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from faithtui.tui.bindings import every_binding
+from faithtui.tui.keys import PINNED, KeyHint, pack
+
+WORDS = st.text(alphabet="abcdef ", min_size=1, max_size=14).map(str.strip).filter(bool)
+HINTS = st.lists(st.builds(KeyHint, st.sampled_from(["y", "ctrl+r", "J/K"]), WORDS), max_size=14)
+ALWAYS = [KeyHint("g", "go to", "app.go"), KeyHint("q", "back", "app.back"),
+          KeyHint("?", "help", "app.help")]  # fmt: skip
+
+
+@given(HINTS, st.integers(10, 200))
+def test_no_word_is_cut_and_help_is_never_dropped(some: list[KeyHint], width: int) -> None:
+    lines = pack([*some, *ALWAYS], width, 2)
+    assert [cell_len(line.text) for line in lines] == [width - 1, width - 1]
+    assert lines[-1].text.rstrip().endswith("? help")
+    pieces = [piece.text.strip() for line in lines for piece in line.pieces if piece.look]
+    known = {text for hint in [*some, *ALWAYS] for text in (hint.keys, hint.words)}
+    assert set(pieces) <= known
+
+
+def test_every_binding_has_an_id_a_description_and_a_tooltip() -> None:
+    for scope, binding in every_binding():
+        assert binding.id, (scope, binding)
+        assert "." in binding.id
+        assert binding.description
+        assert binding.tooltip
+        assert binding.tooltip[0].isupper()
+
+
+def test_an_id_means_one_action_in_one_place() -> None:
+    owners: dict[str, set[tuple[str, str]]] = {}
+    for _, binding in every_binding():
+        assert binding.id is not None
+        owners.setdefault(binding.id, set()).add((binding.action, binding.key))
+    shared = {"move.", "list.open"}
+    for name, uses in owners.items():
+        assert len(uses) == 1 or any(name.startswith(each) for each in shared), (name, uses)
+
+
+def test_pinned_hints_exist() -> None:
+    ids = {binding.id for _, binding in every_binding()}
+    assert set(PINNED) <= ids
+
+
+def test_no_key_a_terminal_cannot_tell_apart_is_used_alone() -> None:
+    for scope, binding in every_binding():
+        keys = set(binding.key.split(","))
+        assert not keys <= {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+enter"}, (scope, keys)

@@ -1,0 +1,72 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from faithtui.domain.plain import visible, visible_line
+from faithtui.tui.lines import GLANCE, Piece, cut, fit, shown, spread, width_of, wrap
+
+TEXTS = st.text(alphabet=st.sampled_from("ab c\n見語é—"), max_size=60)
+ANY = st.text(max_size=60)
+
+
+@given(st.lists(ANY, max_size=4), st.integers(2, 40))
+def test_no_line_is_wider_than_asked(texts: list[str], width: int) -> None:
+    lines = wrap([Piece(visible(text)) for text in texts], width)
+    assert all(cell_len(line.text) <= width for line in lines)
+
+
+@given(st.lists(TEXTS, max_size=4), st.integers(2, 40))
+def test_wrapping_loses_no_character_but_blanks(texts: list[str], width: int) -> None:
+    whole = "".join(texts)
+    lines = wrap([Piece(text) for text in texts], width)
+    assert "".join(line.text for line in lines).replace(" ", "") == whole.replace(" ", "").replace(
+        "\n", ""
+    )
+
+
+@given(st.lists(st.tuples(TEXTS, st.sampled_from(["", "good", "bad"])), max_size=5))
+def test_wrapping_keeps_every_look_on_its_words(pieces: list[tuple[str, str]]) -> None:
+    def looks(given: list[Piece]) -> list[tuple[str, str]]:
+        return [(c, look) for text, look in given for c in text if c not in " \n"]
+
+    whole = [Piece(*piece) for piece in pieces]
+    lines = wrap(whole, 7)
+    assert looks([piece for line in lines for piece in line.pieces]) == looks(whole)
+
+
+@given(TEXTS, st.integers(6, 30), st.integers(1, 4))
+def test_a_text_cut_to_some_lines_says_so(text: str, width: int, most: int) -> None:
+    lines = wrap([Piece(text)], width, most=most)
+    assert len(lines) <= most
+    assert all(cell_len(line.text) <= width for line in lines)
+    drawn = "".join(line.text for line in lines)
+    if "".join(drawn.split()) != "".join(text.split()):
+        assert drawn.endswith("…")
+
+
+@given(ANY, st.integers(0, 30), st.booleans())
+def test_fit_is_exact(text: str, width: int, right: bool) -> None:
+    assert cell_len(fit(visible_line(text), width, right=right)) == width
+
+
+@given(st.lists(ANY, max_size=4), st.integers(1, 30))
+def test_cut_is_never_too_wide(texts: list[str], width: int) -> None:
+    pieces = [Piece(visible_line(text)) for text in texts]
+    kept = cut(pieces, width)
+    assert width_of(kept) <= width
+    if width_of(pieces) > width:
+        assert kept[-1].text.endswith("…")
+
+
+def test_prefixes_stand_before_first_and_other_lines() -> None:
+    lines = wrap([Piece("one two three")], 8, first=[Piece("> ")])
+    assert [line.text for line in lines] == ["> one", "  two", "  three"]
+
+
+def test_spread_gives_up_the_left_end_first() -> None:
+    line = spread([Piece("a long beginning")], [Piece("end")], 12)
+    assert line.text == "a long … end"
+
+
+def test_an_endless_text_says_how_much_is_left_out() -> None:
+    assert shown("x" * (GLANCE + 5)).text.endswith("… (5 more characters)")

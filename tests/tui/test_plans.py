@@ -1,0 +1,62 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.tui import plans
+from faithtui.tui.plans import Plan, Planner
+
+PLANNERS = [plans.review, plans.listing, plans.beside, plans.agreement, plans.progress]
+
+
+def covers(plan: Plan, width: int, height: int) -> bool:
+    area = 0
+    taken: set[tuple[int, int]] = set()
+    for box in plan.values():
+        assert box.width > 0
+        assert box.height > 0
+        area += box.width * box.height
+        for x in range(box.x, box.x + box.width):
+            for y in range(box.y, box.y + box.height):
+                assert 0 <= x < width
+                assert 0 <= y < height
+                taken.add((x, y))
+    return len(taken) == area == width * height
+
+
+@pytest.mark.parametrize("planner", PLANNERS, ids=lambda planner: planner.__name__)
+@given(width=st.integers(20, 250), height=st.integers(16, 80))
+def test_panes_cover_the_area_without_overlaps(planner: Planner, width: int, height: int) -> None:
+    assert covers(planner(width, height), width, height)
+
+
+@given(st.integers(20, 250), st.integers(5, 80))
+def test_claims_evidence_and_verdict_are_never_lost(width: int, height: int) -> None:
+    plan = plans.review(width, height)
+    assert {"claims", "evidence", "verdict"} <= plan.keys()
+    assert covers(plan, width, height)
+
+
+@pytest.mark.parametrize("planner", PLANNERS, ids=lambda planner: planner.__name__)
+@given(width=st.integers(1, 40), height=st.integers(1, 20))
+def test_a_clipped_plan_stays_inside_however_small(
+    planner: Planner, width: int, height: int
+) -> None:
+    plan = plans.clipped(planner(width, height), width, height)
+    for box in plan.values():
+        assert 0 <= box.x < box.x + box.width <= width
+        assert 0 <= box.y < box.y + box.height <= height
+
+
+@given(st.integers(40, 250), st.integers(16, 80))
+def test_a_zoomed_pane_has_all_room_but_that_of_a_verdict_strip(width: int, height: int) -> None:
+    plan = plans.zoomed(plans.review, "evidence", ("verdict",))(width, height)
+    assert covers(plan, width, height)
+    assert ("verdict" in plan) == (plans.review(width, height)["verdict"].width == width)
+
+
+def test_four_columns_where_wide_three_in_the_middle_two_where_narrow() -> None:
+    columns = [
+        len({box.x for box in plans.review(width, height).values()})
+        for width, height in ((80, 20), (120, 36), (200, 56))
+    ]
+    assert columns == [2, 3, 4]

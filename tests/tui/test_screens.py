@@ -1,0 +1,464 @@
+"""Runs, conversations, agreement, progress and the way between them, key by key."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Select
+
+from faithtui.domain.report_values import Level
+from faithtui.domain.review import Action
+from faithtui.engine.planner import plan
+from faithtui.engine.requests import RunRequest
+from faithtui.store.records import RunState
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.screens.agreement import AgreementScreen
+from faithtui.tui.screens.conversations import ConversationsScreen
+from faithtui.tui.screens.dialogs import (
+    ConfirmDialog,
+    GoDialog,
+    HelpDialog,
+    PickDialog,
+)
+from faithtui.tui.screens.new_run import NewRunScreen, read_options
+from faithtui.tui.screens.progress import ProgressScreen
+from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.screens.runs import RunsScreen
+from faithtui.tui.widgets.panes import Panes
+from tests.tui.building import SHOES
+from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title, until
+
+SIZE = (120, 40)
+
+
+@pytest.mark.parametrize(
+    ("letter", "screen"),
+    [
+        ("c", ConversationsScreen),
+        ("v", ReviewScreen),
+        ("a", AgreementScreen),
+        ("p", ProgressScreen),
+        ("r", RunsScreen),
+    ],
+)
+async def test_g_and_a_letter_go_to_a_screen(
+    app: FaithApp, letter: str, screen: type[object]
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "g")
+        assert isinstance(app.screen, GoDialog)
+        await press(pilot, letter)
+        assert isinstance(app.screen, screen)
+
+
+async def test_q_goes_back_the_way_one_came(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter", "g", "a")
+        way: list[type[object]] = []
+        for _ in range(5):
+            await press(pilot, "q")
+            way.append(type(app.screen))
+        assert way == [ReviewScreen, ConversationsScreen, RunsScreen, RunsScreen, RunsScreen]
+
+
+@pytest.mark.parametrize(
+    ("key", "screen"), [("v", ReviewScreen), ("a", AgreementScreen), ("p", ProgressScreen)]
+)
+async def test_the_run_list_leads_to_the_screens_of_a_run(
+    app: FaithApp, key: str, screen: type[object]
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, key)
+        assert isinstance(app.screen, screen)
+
+
+@pytest.mark.parametrize("key", ["colon", "ctrl+p"])
+async def test_the_palette_offers_every_key_of_the_screen(app: FaithApp, key: str) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        for words in ("new run  (n)", "agreement  (a)", "zoom  (z)", "go to review  (g v)"):
+            assert words in titles
+        await press(pilot, key)
+        await press(pilot, *"agreement", "enter")
+        await until(pilot, lambda: isinstance(app.screen, AgreementScreen))
+
+
+async def test_help_explains_the_keys_of_the_screen(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "question_mark")
+        assert isinstance(app.screen, HelpDialog)
+        words = text_of(app, "text")
+        for expected in ("In this pane", "On this screen", "Everywhere", "Start a run", "ctrl+q"):
+            assert expected in words
+        await press(pilot, "question_mark")
+        assert isinstance(app.screen, RunsScreen)
+
+
+async def test_z_enlarges_the_list(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "z")
+        assert app.screen.query_one(Panes).zoomed == "list"
+        await press(pilot, "z")
+        assert app.screen.query_one(Panes).zoomed is None
+
+
+async def test_lists_move_by_every_key(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        screen = app.screen
+        assert isinstance(screen, ConversationsScreen)
+        for key, expected in (
+            ("j", 1), ("down", 2), ("k", 1), ("up", 0), ("end", 3), ("home", 0),
+            ("pagedown", 3), ("pageup", 0), ("space", 3),
+        ):  # fmt: skip
+            await press(pilot, key)
+            assert screen.items.cursor == expected, key
+
+
+async def test_the_list_is_sorted_and_keeps_the_cursor(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "j")
+        screen = app.screen
+        assert isinstance(screen, ConversationsScreen)
+        chosen = app.session.item
+        await press(pilot, "s")
+        assert "most unlabelled first" in status(app)
+        assert screen.pager is not None
+        assert screen.pager.ids[screen.items.cursor] == chosen
+
+
+async def test_next_unlabelled_in_the_list(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "N")
+        screen = app.screen
+        assert isinstance(screen, ConversationsScreen)
+        assert screen.items.cursor == 1
+        await press(pilot, "N")
+        assert "nothing without a verdict" in status(app)
+        await press(pilot, "v")
+        assert isinstance(app.screen, ReviewScreen)
+
+
+async def test_skipped_and_failed_conversations_say_why(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        assert "skipped: no user turn" in screen_text(app)
+        await press(pilot, "j", "j")
+        assert "1 of 1 windows failed" in text_of(app, "detail")
+        await press(pilot, "enter")
+        assert "1 of 1 windows failed" in text_of(app, "claims")
+
+
+def labelled(path: Path) -> None:
+    with Store.open(path) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        for item in store.runs.item_ids(run):
+            for number, claim in enumerate(store.runs.review_view(item, "bo").claims):
+                verdict = "no" if number == 1 else claim.judge.label
+                store.reviews.record(
+                    claim.id, "bo", Action.BLIND, verdict,
+                    run=run, judge_verdict=claim.judge.label, saw_judge=False,
+                )  # fmt: skip
+
+
+async def test_agreement_opens_on_the_level_that_has_labels(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "a")
+        screen = app.screen
+        assert isinstance(screen, AgreementScreen)
+        levels = [screen.level]
+        assert "4 of 4 answers" in title(app)
+        await press(pilot, "m")
+        levels.append(screen.level)
+        assert levels == [Level.ANSWERS, Level.CLAIMS]
+        assert "nothing labelled" in text_of(app, "coefficients")
+
+
+async def test_no_figure_on_the_agreement_screen_lacks_its_n(
+    app: FaithApp, store_path: Path
+) -> None:
+    labelled(store_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "a")
+        for pane in ("coefficients", "scores"):
+            text = " ".join(text_of(app, pane).split())
+            for name in ("kappa", "AC1") if pane == "coefficients" else ("Spearman", "AUROC"):
+                rest = text.split(f"{name} ", 1)[1]
+                assert " n " in rest[:60], (name, rest)
+
+
+async def test_a_cell_of_the_matrix_lists_its_claims_and_opens_one(
+    app: FaithApp, store_path: Path
+) -> None:
+    labelled(store_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "a", "right")
+        screen = app.screen
+        assert isinstance(screen, AgreementScreen)
+        assert screen.matrix.cell == (0, 1)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, PickDialog)
+        assert "Members get 45 days." in text_of(app, "text")
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+        await calm(pilot)
+        review = app.screen
+        assert isinstance(review, ReviewScreen)
+        assert review.claim is not None
+        assert review.claim.text == "Members get 45 days."
+
+
+async def test_matrix_keys_stay_inside(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "a", "m")
+        screen = app.screen
+        assert isinstance(screen, AgreementScreen)
+        await press(pilot, "down", "j", "down", "right", "right", "right")
+        assert screen.matrix.cell == (2, 2)
+        await press(pilot, "up", "k", "up", "left", "left", "left")
+        assert screen.matrix.cell == (0, 0)
+
+
+async def test_a_disagreement_opens_in_review(app: FaithApp, store_path: Path) -> None:
+    labelled(store_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "a")
+        app.screen.query_one("#differences").focus()
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+
+
+async def test_the_report_is_exported(app: FaithApp, store_path: Path, tmp_path: Path) -> None:
+    labelled(store_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "a", "e")
+        assert "report written" in status(app)
+        await press(pilot, "v")
+        assert isinstance(app.screen, ReviewScreen)
+    (folder,) = (tmp_path / "reports").iterdir()
+    assert {path.name for path in folder.iterdir()} == {"report.md", "report.json", "claims.csv"}
+
+
+async def test_a_run_is_started_and_goes_on_while_one_reviews(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "n")
+        form = app.screen
+        assert isinstance(form, NewRunScreen)
+        form.query_one("#options", Input).value = "window_size=2"
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
+        await press(pilot, "r")
+        assert isinstance(app.screen, ReviewScreen)
+        await until(pilot, lambda: not app.session.snapshots())
+    with Store.open(store_path) as store:
+        newest = max(store.runs.rows(), key=lambda row: row.id)
+        assert newest.state is RunState.DONE
+        assert newest.spec.options["window_size"] == 2
+
+
+async def test_the_form_says_what_is_wrong(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "n")
+        form = app.screen
+        form.query_one("#options", Input).value = "no equals"
+        await press(pilot, "ctrl+s")
+        assert app.screen is form
+        assert "is not name=value" in screen_text(app)
+        form.query_one("#options", Input).value = "colour=red"
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "has no option" in screen_text(app))
+        assert app.screen is form
+
+
+async def test_the_form_closes_and_takes_choices(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "n")
+        form = app.screen
+        assert isinstance(form, NewRunScreen)
+        form.query_one("#sources").focus()
+        await press(pilot, "space")
+        assert "[x] shop" in screen_text(app)
+        form.query_one("#claims", Select).value = "imported"
+        request = form._request()
+        assert request.sources == ("shop",)
+        assert request.imported_claims
+        await press(pilot, "escape")
+        assert isinstance(app.screen, RunsScreen)
+
+
+def test_options_are_read_as_on_a_command_line() -> None:
+    assert read_options("a=1 b='x y'") == {"a": "1", "b": "x y"}
+
+
+def unfinished(path: Path, state: RunState) -> None:
+    with Store.open(path) as store:
+        run = plan(store, RunRequest())
+        store.runs.set_state(run, state)
+
+
+async def test_a_cancelled_run_is_taken_up_again(app: FaithApp, store_path: Path) -> None:
+    unfinished(store_path, RunState.CANCELLED)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        assert "cancelled" in screen_text(app)
+        await press(pilot, "c")
+        await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
+        await until(pilot, lambda: not app.session.snapshots())
+        await until(pilot, lambda: "done" in title(app))
+        await until(pilot, lambda: "conv-0147" in text_of(app, "events"))
+
+
+class SlowRun:
+    """A run that never ends by itself."""
+
+    finished = False
+    bug = None
+
+    def __init__(self, app: FaithApp) -> None:
+        from faithtui.engine.events import Progress, RunSnapshot
+
+        run = app.session.run
+        assert run is not None
+        self.run_id = run
+        self.cancelled = False
+        self._snapshot = RunSnapshot(
+            run=run, state=RunState.RUNNING, reason=None, elapsed_s=61.0, eta_s=125.0,
+            progress=Progress(conversations=4, done=1, windows=3, windows_planned=5, calls=7),
+        )  # fmt: skip
+
+    def snapshot(self) -> object:
+        return self._snapshot
+
+    def cancel(self) -> None:
+        self.cancelled = self.finished = True
+
+    def join(self, timeout_s: float) -> bool:
+        return True
+
+
+async def test_cancelling_asks_first(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        run = SlowRun(app)
+        app.session.active.append(run)  # type: ignore[arg-type]  # stands in for a run
+        await press(pilot, "p")
+        assert "ETA 02:05" in title(app)
+        assert "1 / 4" in text_of(app, "totals")
+        await press(pilot, "ctrl+x")
+        assert isinstance(app.screen, ConfirmDialog)
+        await press(pilot, "n")
+        assert not run.cancelled
+        await press(pilot, "ctrl+x", "y")
+        assert run.cancelled
+
+
+async def test_the_run_bar_is_on_every_screen(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        app.session.active.append(SlowRun(app))  # type: ignore[arg-type]  # as above
+        for letter in "rcvap":
+            await press(pilot, "g", letter)
+            await pilot.pause(0.3)
+            assert "1/4 · ETA 02:05" in screen_text(app), letter
+
+
+async def test_quitting_asks_while_a_run_is_on(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        run = SlowRun(app)
+        app.session.active.append(run)  # type: ignore[arg-type]  # as above
+        await press(pilot, "ctrl+q")
+        assert isinstance(app.screen, ConfirmDialog)
+        await press(pilot, "escape")
+        assert not run.cancelled
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+        await pilot.press("y")
+        await until(pilot, lambda: app._exit)
+        assert run.cancelled
+
+
+async def test_quitting_waits_no_longer_than_a_second(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+
+        class Stubborn(SlowRun):
+            finished = True
+
+            def join(self, timeout_s: float) -> bool:
+                return not gone.wait(20)
+
+        import threading
+
+        gone = threading.Event()
+        app.session.active.append(Stubborn(app))  # type: ignore[arg-type]  # as above
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app._exit)
+        gone.set()
+        assert loop.time() - began < 2
+
+
+async def test_an_empty_store_says_what_to_do(
+    make_app: Callable[[Path], FaithApp], tmp_path: Path
+) -> None:
+    app = make_app(tmp_path / "new.db")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await opened(pilot)
+        assert "faithtui import" in screen_text(app)
+        await press(pilot, "n")
+        assert "There are no conversations" in screen_text(app)
+        for letter, words in (
+            ("c", "No run chosen"), ("v", "no run yet"), ("a", "no run"), ("p", "No run yet"),
+        ):  # fmt: skip
+            await press(pilot, "g", letter)
+            assert words in screen_text(app), letter
+
+
+async def test_conversations_without_a_run_can_be_judged(
+    make_app: Callable[[Path], FaithApp], tmp_path: Path
+) -> None:
+    path = tmp_path / "imported.db"
+    with Store.open(path) as store:
+        store.conversations.import_batch([SHOES])
+    app = make_app(path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "n")
+        assert isinstance(app.screen, NewRunScreen)
+        assert "1 conversation, 3 human labels" in screen_text(app)
+
+
+async def test_every_footer_fits_and_ends_with_help(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        for letter in "rcvap":
+            await press(pilot, "g", letter)
+            last = screen_text(app).splitlines()[-1]
+            assert last.rstrip().endswith("? help"), letter
+            assert "…" not in "".join(screen_text(app).splitlines()[-2:])

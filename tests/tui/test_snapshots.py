@@ -1,0 +1,118 @@
+"""Pictures of every screen. Read each changed one before accepting it."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from textual.pilot import Pilot
+
+from faithtui.domain.review import Action
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from tests.tui.building import NOON
+from tests.tui.driving import opened, press
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+class SnapCompare(Protocol):
+    def __call__(
+        self,
+        app: FaithApp,
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Callable[[Pilot[None]], Awaitable[None]],
+    ) -> bool: ...
+
+
+def named(size: tuple[int, int]) -> str:
+    return f"{size[0]}x{size[1]}"
+
+
+def after(*keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:
+    async def run(pilot: Pilot[None]) -> None:
+        await opened(pilot)
+        await press(pilot, *keys)
+
+    return run
+
+
+@pytest.fixture
+def steady(store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaithApp:
+    """An app whose pictures hold no path of this machine."""
+    monkeypatch.chdir(tmp_path)
+    return FaithApp(Path("shop.db"), reviewer="ann", now=lambda: NOON)
+
+
+@pytest.fixture
+def labelled(store_path: Path) -> None:
+    """People gave verdicts on most claims."""
+    with Store.open(store_path, clock=lambda: NOON) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        for item in store.runs.item_ids(run):
+            for number, claim in enumerate(store.runs.review_view(item, "bo").claims):
+                store.reviews.record(
+                    claim.id, "bo", Action.BLIND, "no" if number == 4 else claim.judge.label,
+                    run=run, judge_verdict=claim.judge.label, saw_judge=False,
+                )  # fmt: skip
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+def test_review(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    run = after("enter", "enter", "y", "i")
+    assert snap_compare(steady, terminal_size=size, run_before=run)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+@pytest.mark.usefixtures("labelled")
+def test_agreement(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    assert snap_compare(steady, terminal_size=size, run_before=after("a"))
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=named)
+def test_agreement_of_answers(
+    snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]
+) -> None:
+    assert snap_compare(steady, terminal_size=size, run_before=after("a"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+def test_conversations(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    assert snap_compare(steady, terminal_size=size, run_before=after("enter"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+def test_runs(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    assert snap_compare(steady, terminal_size=size, run_before=after())
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=named)
+def test_progress(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    assert snap_compare(steady, terminal_size=size, run_before=after("p"))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [("g",), ("question_mark",), ("n",), ("enter", "enter", "j", "j", "p"),
+     ("enter", "enter", "t"), ("enter", "enter", "e", "h", "i")],
+    ids=["go-to", "help", "new-run", "same-claim", "source", "note"],
+)  # fmt: skip
+def test_dialogs(snap_compare: SnapCompare, steady: FaithApp, keys: tuple[str, ...]) -> None:
+    assert snap_compare(steady, terminal_size=(80, 24), run_before=after(*keys))
+
+
+@pytest.mark.parametrize("letter", ["r", "c", "v", "a", "p"])
+def test_empty(
+    snap_compare: SnapCompare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, letter: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = FaithApp(Path("empty.db"), reviewer="ann", now=lambda: NOON)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after("g", letter))
+
+
+def test_light(snap_compare: SnapCompare, steady: FaithApp) -> None:
+    steady.theme = "faithtui-light"
+    run = after("enter", "enter", "j", "j")
+    assert snap_compare(steady, terminal_size=(120, 40), run_before=run)

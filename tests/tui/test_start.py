@@ -1,0 +1,114 @@
+"""The first paint, a store that cannot be opened, and sizes nobody plans for."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.screens.refused import RefusedScreen
+from tests.tui.building import NOON
+from tests.tui.driving import opened, press, screen_text, until
+
+SLOW = ("sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy")
+
+
+def test_nothing_slow_is_imported_before_the_first_paint() -> None:
+    code = (
+        "import sys; from pathlib import Path; from faithtui.tui.app import FaithApp; "
+        "FaithApp(Path('x.db'), reviewer='a'); "
+        f"print([name for name in {SLOW} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"
+
+
+async def test_the_first_paint_does_not_wait_for_the_store(store_path: Path) -> None:
+    go_on = threading.Event()
+
+    def slowly(path: Path) -> Store:
+        go_on.wait(20)
+        return Store.open(path)
+
+    app = FaithApp(store_path, reviewer="ann", now=lambda: NOON, open_store=slowly)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert "RUNS" in screen_text(app)
+        assert "reading" in screen_text(app)
+        assert not app.session.is_open
+        await press_without_store(pilot_app=app, press_key=pilot.press)
+        go_on.set()
+        await until(pilot, lambda: app.session.is_open)
+        await until(pilot, lambda: "turn-faithful" in screen_text(app))
+
+
+async def press_without_store(pilot_app: FaithApp, press_key: Callable[..., object]) -> None:
+    for keys in (
+        ("n",),
+        ("enter",),
+        ("g", "v"),
+        ("y",),
+        ("u",),
+        ("g", "a"),
+        ("g", "p"),
+        ("g", "r"),
+    ):
+        await press_key(*keys)  # type: ignore[misc]  # Pilot.press is awaitable
+    assert pilot_app.is_running
+
+
+@pytest.mark.parametrize("kind", ["text", "newer", "folder"])
+async def test_a_store_that_cannot_be_opened_is_explained(
+    make_app: Callable[[Path], FaithApp], tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "broken [bold] \x1b]0;x\x07.db"
+    if kind == "text":
+        path.write_text("this is no database, however long one looks at it " * 50)
+    elif kind == "newer":
+        with Store.open(path):
+            pass
+        with sqlite3.connect(path) as connection:
+            connection.execute("update alembic_version set version_num = '9999'")
+        connection.close()
+    else:
+        path = tmp_path / "nowhere" / "x.db"
+    app = make_app(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, RefusedScreen))
+        await pilot.pause()
+        text = screen_text(app)
+        assert "cannot be opened" in text
+        assert "faithtui --store FILE" in text
+        assert "\x1b" not in text
+        await pilot.press("question_mark", "escape", "q")
+        await until(pilot, lambda: app._exit)
+
+
+@pytest.mark.parametrize("size", [(20, 5), (40, 12), (60, 18), (100, 30), (160, 50), (250, 80)])
+async def test_every_screen_stands_any_size(app: FaithApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        for letter in "cvapr":
+            await press(pilot, "g", letter)
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            screen_text(app)
+            await pilot.resize_terminal(80, 24)
+
+
+@pytest.mark.parametrize("theme", ["faithtui-light", "textual-light", "tokyo-night", "ansi-dark"])
+async def test_every_theme_has_our_colours(app: FaithApp, theme: str) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.theme = theme
+        await opened(pilot)
+        await press(pilot, "g", "v")
+        screen_text(app)

@@ -1,0 +1,468 @@
+"""The real program in a terminal: kills, restarts, hostile texts, sizes that change."""
+
+import asyncio
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
+from faithtui.domain.conversation import Conversation, Document, Rating, Turn
+from faithtui.domain.ids import RunId
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.review import Action
+from faithtui.domain.scores import window_score
+from faithtui.domain.windows import interactions, sliding
+from faithtui.engine import runner
+from faithtui.store.records import ClaimView, ItemState, RunState
+from faithtui.store.store import Store
+from faithtui.tui import format as fmt
+from tests.engine.building import conversation, planned, store_with
+from tests.engine.willing_server import willing_server
+from tests.tui.building import RULE, SPEC
+from tests.tui.terminal import CTRL_Q, DOWN, ENTER, HOME, TAB, Terminal
+
+REVIEWER = "ann"
+CLAIMS = 12
+WORDS = {fmt.word(label, FAITHFULNESS): label for label in ("yes", "no", "idk", "x")}
+SAVED = re.compile(
+    rf"saved \d\d:\d\d:\d\d · claim (\d+) = ({'|'.join(map(re.escape, WORDS))})(?=\s)"
+)
+BELL = "\x07"
+LAST = "no claim without a verdict"
+"""Takes the place of "saved" after the last verdict of a run."""
+ANSWER = re.compile(f"{SAVED.pattern}|{LAST}|{BELL}")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Settings of nobody, and a reviewer with a name."""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("FAITHTUI", "NO"))
+    }
+    return {
+        **kept,
+        "FAITHTUI_HOME": str(tmp_path / "home"),
+        "FAITHTUI_REVIEWER": REVIEWER,
+        "LC_ALL": "C.UTF-8",
+        "NO_PROXY": "*",
+    }
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """Make a store in which the embedded judge has judged three conversations of many claims."""
+    path = tmp_path / "judged.db"
+    with store_with(path, [conversation(key, CLAIMS) for key in "abc"]) as store:
+        run = planned(store)
+        asyncio.run(runner.execute(store, run, lambda event: None))
+    return path
+
+
+def command(store: Path) -> list[str]:
+    return [sys.executable, "-m", "faithtui", "--store", str(store)]
+
+
+def open_review(terminal: Terminal) -> None:
+    """Go from the first screen to the first claim without a verdict."""
+    terminal.wait("offline")
+    terminal.press("v")
+    terminal.wait("REVIEW  #1 > ")
+
+
+def leave(terminal: Terminal) -> None:
+    """Quit, and see that nothing was wrong: a bug ends the app with 1 and its traceback."""
+    terminal.press(CTRL_Q)
+    code = terminal.wait_end()
+    assert code == 0, terminal.plain[-5000:]
+
+
+def label(terminal: Terminal, key: str) -> bool:
+    """Press a key for a verdict; whether it was taken: one before the claim is drawn is not."""
+    terminal.settle(0.02)
+    start = len(terminal.painted)
+    answers: list[str] = []
+
+    def answered() -> bool:
+        since = "".join(terminal.painted[start:])
+        answers.extend(match[0] for match in ANSWER.finditer(since))
+        return bool(answers)
+
+    terminal.press(key)
+    terminal.wait(answered)
+    return answers[0] != BELL
+
+
+def saved(terminal: Terminal) -> list[tuple[int, str]]:
+    """List what the terminal was told is saved: number of the claim and label.
+
+    The same words painted twice in a row, as after a resize, count once.
+    """
+    found = (match.group(0, 1, 2) for match in SAVED.finditer(terminal.plain))
+    once = (next(same) for _, same in itertools.groupby(found))
+    return [(int(number), WORDS[word]) for _, number, word in once]
+
+
+def claims(store: Store) -> list[ClaimView]:
+    """Read all claims of the first run."""
+    return [
+        claim
+        for item in store.runs.item_ids(RunId(1))
+        for claim in store.runs.review_view(item, REVIEWER).claims
+    ]
+
+
+def said(store: Path) -> Counter[tuple[int, str]]:
+    """Count what the reviewer's verdicts in the store are: number of the claim and label."""
+    with Store.open(store, create=False) as opened:
+        assert opened.check() == []
+        return Counter(
+            (claim.number, claim.mine.verdict)
+            for claim in claims(opened)
+            if claim.mine is not None and claim.mine.verdict is not None
+        )
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kill_9_while_labelling_loses_no_label_that_was_called_saved(
+    judged: Path, environment: Mapping[str, str], seed: int
+) -> None:
+    choose = random.Random(seed)
+    told: Counter[tuple[int, str]] = Counter()
+    for _ in range(3):
+        with Terminal(command(judged), environment) as terminal:
+            open_review(terminal)
+            for _ in range(choose.randint(1, 6)):
+                label(terminal, choose.choice("ynix"))
+            terminal.press(*choose.choices("ynix", k=3))
+            terminal.read(choose.random() * 0.02)
+            terminal.kill()
+            told += Counter(saved(terminal))
+        assert told - said(judged) == Counter(), "something was called saved and is not there"
+    assert told.total() > 3
+    with Terminal(command(judged), environment) as terminal:
+        open_review(terminal)
+        while not label(terminal, "y"):
+            pass
+        leave(terminal)
+
+
+def test_a_label_that_cannot_be_written_is_not_called_saved_and_the_reason_is_told(
+    judged: Path, environment: Mapping[str, str]
+) -> None:
+    # No file may grow beyond 200 kB, as if the disk were full: the log takes some labels.
+    limited = ["sh", "-c", 'ulimit -f 400; exec "$0" "$@"', *command(judged)]
+    with Terminal(limited, environment) as terminal:
+        open_review(terminal)
+        while "not saved" not in terminal.plain:
+            terminal.settle()
+            start = len(terminal.painted)
+            terminal.press("y")
+            terminal.wait(
+                lambda at=start: (  # type: ignore[misc]  # bound to this round
+                    re.search(r"saved \d|not saved", "".join(terminal.painted[at:])) is not None
+                )
+            )
+        terminal.wait("could not be read or written")
+        told = Counter(saved(terminal))
+        leave(terminal)
+    assert told.total() > 0
+    assert told == said(judged)
+
+
+def test_undo_and_redo_work_after_a_restart(judged: Path, environment: Mapping[str, str]) -> None:
+    with Terminal(command(judged), environment) as terminal:
+        open_review(terminal)
+        for number, key in enumerate("ynx", start=1):
+            while not label(terminal, key):
+                pass
+            terminal.wait(f"claim {number + 1}/{CLAIMS}")
+        leave(terminal)
+    assert said(judged) == Counter([(1, "yes"), (2, "no"), (3, "x")])
+    with Terminal(command(judged), environment) as terminal:
+        open_review(terminal)
+        terminal.press("u")
+        terminal.wait("undone: claim 3")
+        terminal.press("u")
+        terminal.wait("undone: claim 2")
+        terminal.press("\x12")
+        terminal.wait("redone: claim 2")
+        leave(terminal)
+    assert said(judged) == Counter([(1, "yes"), (2, "no")])
+
+
+def test_quitting_does_not_wait_for_the_judge_and_leaves_a_run_that_goes_on(
+    tmp_path: Path, environment: Mapping[str, str]
+) -> None:
+    path = tmp_path / "s.db"
+    store_with(path, [conversation(f"c{number}", 2) for number in range(12)]).close()
+    with willing_server() as server:
+        (tmp_path / "home").mkdir()
+        settings = f'judge = "openai:w"\nbase_url = "{server.url}"\n'
+        (tmp_path / "home" / "config.toml").write_text(settings)
+        with Terminal(command(path), environment) as terminal:
+            terminal.wait("No runs yet")
+            terminal.press("n")
+            terminal.wait("provider:model")
+            server.latency_s = 0.02
+            terminal.press(ENTER)
+            terminal.wait("PROGRESS  #1")
+            terminal.wait(lambda: server.answered > 10)
+            server.latency_s = 600.0
+            asked = server.answered
+            terminal.wait(lambda: server.in_flight > 0 or not terminal.read(0.01))
+            terminal.press(CTRL_Q)
+            terminal.wait("Quit?")
+            terminal.press("y")
+            assert terminal.wait_end(patience_s=10.0) == 0
+        assert server.answered - asked <= 8, "only what was in the air was still answered"
+        with Store.open(path, create=False) as store:
+            row = store.runs.row(RunId(1))
+            assert store.check() == []
+            assert row.state is RunState.CANCELLED
+            assert row.pending > 0
+        server.latency_s = 0.0
+        done = subprocess.run(
+            [*command(path), "run", "--resume", "1"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        with Store.open(path, create=False) as store:
+            row = store.runs.row(RunId(1))
+            assert (row.state, row.done) == (RunState.DONE, 12)
+            assert row.calls == len(server.asked), "nothing stored was asked again"
+
+
+def test_without_a_terminal_on_stdin_it_says_so_and_exits_2(
+    judged: Path, environment: Mapping[str, str]
+) -> None:
+    # stdout is a terminal here: only stdin decides.
+    shell = ["sh", "-c", '"$0" "$@" </dev/null', *command(judged)]
+    with Terminal(shell, environment) as terminal:
+        assert terminal.wait_end() == 2
+    assert "needs a terminal" in terminal.plain
+    assert b"\x1b" not in terminal.bytes
+
+
+# Hostile texts
+
+HOSTILE = json.loads((Path(__file__).parents[2] / "fixtures/hostile/strings.json").read_text())
+ALLOWED = re.compile(
+    r"\x1b\[(?:"
+    r"[0-9;:]*m"  # colours
+    r"|\d+;\d+H"  # where to paint
+    r"|\?(?:1049|25|1000|1003|1015|1006|1016|1004|2004|2048|2026|7)[hl]"  # Textual's own modes
+    r"|\?(?:2026|2048)\$p"  # does the terminal know frames and sizes?
+    r"|>\d+u|<u"  # the keyboard protocol, on and off
+    r")"
+    r"|\x1b\]22;(?:default|pointer|text)\x07"  # the shape of the mouse
+)
+
+COMMANDING = re.compile("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Controls but line ends, and what turns the direction of text."""
+
+
+def texts() -> dict[str, str]:
+    """Give every hostile string by its name; megabytes are cut to what a test has time for."""
+    found = {}
+    for each in HOSTILE["strings"]:
+        text = each["text"]
+        found[each["id"]] = each["repeat"] * min(each["times"], 5000) if text is None else text
+    return found
+
+
+def unexpected(written: bytes) -> list[str]:
+    """List what a program of ours has no reason to send to a terminal.
+
+    Control sequences are compared with a short list, so that one nobody thought of is found too.
+    """
+    rest = ALLOWED.sub("", written.decode("utf-8"))
+    return [
+        f"U+{ord(found[0]):04X} in {rest[max(0, found.start() - 20) : found.end() + 40]!r}"
+        for found in COMMANDING.finditer(rest)
+    ]
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "\x1b]52;c;eA==\x07",
+        "\x1b]0;title\x1b\\",
+        "\x1b]8;;https://evil.example\x1b\\",
+        "\x1bPtmux;x\x1b\\",
+        "\x1b_apc\x1b\\",
+        "\x1bc",
+        "\x1b[6n",
+        "\x1b[?9h",
+        "\x1b[10;1r",
+        "\x9d2;x\x9c",
+        "\x07",
+        "\x0e",
+        "\x7f",
+        "\u202e",
+    ],
+)
+def test_the_check_for_control_sequences_finds_them(attack: str) -> None:
+    harmless = "\x1b[1;1H\x1b[0;38;2;1;2;3mtext\x1b[0m\r\n"
+    assert unexpected(harmless.encode()) == []
+    assert unexpected((harmless + attack + harmless).encode()) != []
+
+
+def hostile_store(path: Path) -> int:
+    """Fill a store with hostile texts in every field; gives the number of claims."""
+    conversations = []
+    for number, (name, text) in enumerate(texts().items(), start=1):
+        document = Document(f"{text}\n{name}", f"{text[:200]} {name}.md")
+        conversations.append(
+            Conversation(
+                f"source {text[:200]}",
+                f"{number:02} {text[:200]} {name}",
+                (
+                    Turn("user", f"{text} {name}?"),
+                    Turn("assistant", f"{text} {name}.", (document,)),
+                ),
+                f"group {text[:200]}",
+                ratings=(Rating(1, f"rater {text[:200]}", "yes-no", "no"),),
+            )
+        )
+    attack = "\x1b]52;c;eA==\x07[/nope]"
+    spec = replace(SPEC, judge=f"replay:{attack}", options={attack: attack}, sources=(attack,))
+    with Store.open(path) as store:
+        store.conversations.import_batch(conversations)
+        run = store.runs.create(spec, store.conversations.ids())
+        for item, each in zip(store.runs.item_ids(run), conversations, strict=True):
+            text, document = each.turns[1].content, (each.turns[1].retrieval_context or ())[0]
+            truth = Truth(f"truth {text}", document.text)
+            verdict = Verdict(
+                Claim(1, text),
+                "yes",
+                word=text[:500],
+                reason=f"because {text}",
+                evidence=(Evidence(truth, "supports"),),
+            )
+            (window,) = sliding(interactions(each.turns), 10)
+            store.runs.save_window(
+                item,
+                Assessment(window, window_score(["yes"], RULE), (verdict,), (truth,), reason=text),
+            )
+            store.runs.finish_item(item, ItemState.DONE, f"reason {text}", f"all in all {text}")
+            (claim,) = store.runs.review_view(item, REVIEWER).claims
+            for who, note in ((REVIEWER, text), (f"bo {text[:100]}", f"note {text}")):
+                store.reviews.record(
+                    claim.id,
+                    who,
+                    Action.NOTED,
+                    None,
+                    note,
+                    run=run,
+                    judge_verdict="yes",
+                    saw_judge=True,
+                )
+        store.runs.set_state(run, RunState.STOPPED, f"stopped by {attack}")
+    return len(conversations)
+
+
+def read_in_full(terminal: Terminal, key: str) -> None:
+    """Open and close the window that a key opens above the review screen."""
+    terminal.press(key)
+    terminal.wait("esc/q close")
+    terminal.press("q")
+    terminal.wait(lambda: "esc/q close" not in terminal.screen.text)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (200, 60)])
+def test_no_text_reaches_the_terminal_as_a_command(
+    tmp_path: Path, environment: Mapping[str, str], columns: int, rows: int
+) -> None:
+    path = tmp_path / "evil \x1b]2;title\x07[@click=app.quit]x[bold.db"
+    count = hostile_store(path)
+    with Terminal(command(path), environment, columns=columns, rows=rows) as terminal:
+        terminal.wait(f"0/{count}")
+        terminal.press("n")
+        terminal.wait("provider:model")
+        terminal.press(ENTER)
+        terminal.wait("PROGRESS  #2")
+        terminal.wait(f"{count} / {count}")
+        terminal.press("gr")
+        terminal.wait(">#2")
+        terminal.press(DOWN)
+        terminal.wait(">#1")
+        terminal.press(ENTER)
+        terminal.wait("CONVERSATIONS  #1")
+        for number in range(count):
+            terminal.wait(f">{number + 1:>4} ")
+            terminal.settle(0.02)
+            terminal.press(DOWN)
+        terminal.press(HOME)
+        terminal.wait(">   1 ")
+        terminal.press("gv")
+        terminal.wait("REVIEW")
+        refused = 0
+        for number in range(count):
+            terminal.wait(f"REVIEW  #1 > {number + 1:02} ")
+            if number % 8 == 0:
+                read_in_full(terminal, "p" if number % 16 else "t")
+            while not label(terminal, "i"):
+                refused += 1
+        for keys, title in (("ga", "AGREEMENT"), ("gp", "PROGRESS"), ("gr", "RUNS")):
+            terminal.press(keys)
+            terminal.wait(title)
+            for key in (TAB, "z", "z", "?"):
+                terminal.press(key)
+                terminal.settle(0.02)
+            terminal.press("q")
+            terminal.settle(0.02)
+        leave(terminal)
+    found = unexpected(bytes(terminal.bytes))
+    assert [each for each in found if not each.startswith("U+0007")] == []
+    assert len(found) == refused, "the bell rings for refused keys alone"
+    assert "␛]52;" in terminal.plain, "the strings were on screen"
+
+
+def test_a_refused_store_with_a_hostile_name_is_told_as_text(
+    tmp_path: Path, environment: Mapping[str, str]
+) -> None:
+    path = tmp_path / "evil \x1b]2;title\x07[nope].db"
+    path.write_bytes(b"no database " * 100)
+    with Terminal(command(path), environment) as terminal:
+        terminal.wait("is no database")
+        terminal.press(CTRL_Q)
+        terminal.wait_end()
+    assert unexpected(bytes(terminal.bytes)) == []
+
+
+# Sizes
+
+SIZES = [(20, 5), (250, 80), (21, 40), (80, 24), (250, 5), (59, 16), (120, 40)]
+
+
+def test_no_size_crashes_any_screen(judged: Path, environment: Mapping[str, str]) -> None:
+    screens = {"v": "REVIEW", "c": "CONVERSATIONS", "a": "AGREEMENT", "p": "PROGRESS", "r": "RUNS"}
+    with Terminal(command(judged), environment) as terminal:
+        terminal.wait("offline")
+        for letter, title in screens.items():
+            terminal.press("g", letter)
+            terminal.wait(title)
+            for key in ("", "?", "z") if letter == "v" else ("", "z"):
+                terminal.press(key)
+                for columns, rows in SIZES:
+                    terminal.resize(columns, rows)
+                    terminal.wait(lambda: terminal.screen.text.strip() != "")
+                    terminal.settle(0.01)
+                if key == "?":
+                    terminal.press("q")
+            terminal.wait(title)
+            terminal.press("z")
+        leave(terminal)
