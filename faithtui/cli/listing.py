@@ -11,6 +11,7 @@ from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.errors import ConfigError
+from faithtui.judges.opening import judge_title
 from faithtui.metrics.registry import entry
 from faithtui.store.records import (
     ClaimView,
@@ -156,7 +157,7 @@ def _view_lines(view: ReviewView) -> list[str]:
     """Write a conversation's claims with verdicts and evidence for a terminal of any width."""
     item = view.item
     lines = [
-        f"run {view.run.id} · {view.run.spec.metric} by {view.run.spec.judge}",
+        f"run {view.run.id} · {view.run.spec.metric} by {judge_title(view.run.spec.judge)}",
         visible_line(f"{item.source}/{item.key} · {item.turns} turns · {item.windows} windows"),
     ]
     if item.reason:

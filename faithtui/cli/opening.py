@@ -3,11 +3,14 @@
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
 from faithtui.errors import ConfigError
-from faithtui.store.store import Store
+
+if TYPE_CHECKING:
+    from faithtui.store.store import Store
 
 
 def store_path(named: Path | None, settings: Settings) -> Path:
@@ -15,24 +18,30 @@ def store_path(named: Path | None, settings: Settings) -> Path:
     return settings.store if named is None else named.expanduser()
 
 
-def open_store(named: Path | None, settings: Settings, *, create: bool = False) -> Store:
+def open_store(
+    named: Path | None, settings: Settings, *, create: bool = False, busy_timeout_s: float = 5.0
+) -> "Store":
     """Open the store of a command.
 
     Args:
         named: From the command line; None: from the settings.
         settings: The user's settings.
         create: Make file and folder when they are not there.
+        busy_timeout_s: How long to wait while another process holds the lock.
 
     Raises:
         StoreError: It cannot be opened.
     """
+    # The app comes through this module too, and its first paint must not wait for SQLAlchemy.
+    from faithtui.store.store import Store
+
     path = store_path(named, settings)
     if create and named is None:
         path.parent.mkdir(parents=True, exist_ok=True)
-    return Store.open(path, create=create)
+    return Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
 
 
-def run_id(store: Store, text: str) -> RunId:
+def run_id(store: "Store", text: str) -> RunId:
     """Read a run's number, or `last`.
 
     Raises:

@@ -13,11 +13,14 @@ from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
 from faithtui.engine import planner, runner
 from faithtui.engine.requests import RunRequest
-from faithtui.errors import ConfigError, JudgeError
+from faithtui.errors import ConfigError, JudgeError, StoreError
+from faithtui.judges.opening import judge_title
 from faithtui.store.records import ItemState, RunRow, RunState
 from faithtui.store.store import Store
 
 CLAIMS = ("extracted", "imported")
+PATIENCE_S = 30.0
+"""How long a run waits for another process's lock: nobody may be there to start it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
     """Start runs, or go on with one; 0, 5 when a judge failed somewhere."""
     settings = load_settings()
     requests = () if resume is not None else _requests(order, settings)
-    with open_store(store, settings) as opened:
+    with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
         if resume is not None:
             return execute(opened, run_id(opened, resume), as_json=as_json, retry_failed=True)
         # All are planned before the first begins, so that a slip in the last one costs nothing.
@@ -56,6 +59,9 @@ def execute(store: Store, run: RunId, *, as_json: bool, retry_failed: bool = Fal
         asyncio.run(runner.execute(store, run, sink, retry_failed=retry_failed))
     except KeyboardInterrupt:
         say(f"stopped; everything answered is stored: faithtui run --resume {run}")
+        raise
+    except StoreError:
+        say(f"run {run} stopped; what is stored stays: faithtui run --resume {run}")
         raise
     row = store.runs.row(run)
     if not as_json:
@@ -79,7 +85,7 @@ def summary(row: RunRow, skipped: Mapping[str, int]) -> str:
         row: The run.
         skipped: How many conversations were skipped for which reason.
     """
-    parts = [f"run {row.id}: {row.spec.metric} by {row.spec.judge}"]
+    parts = [f"run {row.id}: {row.spec.metric} by {judge_title(row.spec.judge)}"]
     parts.append(f"{row.done} of {row.conversations} conversations judged")
     parts += [f"{count} skipped: {reason}" for reason, count in skipped.items()]
     if row.failed:

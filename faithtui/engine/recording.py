@@ -1,6 +1,7 @@
 """Replies in the store, for a run."""
 
 import asyncio
+from concurrent.futures import Future
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.records import StoredReply
@@ -33,4 +34,12 @@ class StoreReplies:
             reply=reply,
             usable=usable,
         )
-        await asyncio.shield(asyncio.wrap_future(future))
+        await committed(future)
+
+
+async def committed(future: Future[None]) -> None:
+    """Wait for a write that is finished even when whoever waits for it is cancelled."""
+    writing = asyncio.wrap_future(future)
+    # An error is marked as seen, for when nobody waits any more: the first one was told already.
+    writing.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.shield(writing)

@@ -20,6 +20,7 @@ from faithtui.interchange.report_files import (
     report_json,
     report_markdown,
 )
+from faithtui.judges.opening import judge_title
 from faithtui.metrics.registry import entry
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store, utc_now
@@ -131,7 +132,7 @@ def _header(agreement: RunAgreement, now: datetime) -> ReportHeader:
     return ReportHeader(
         run=row.id,
         metric=row.spec.metric,
-        judge=row.spec.judge,
+        judge=judge_title(row.spec.judge),
         options={"strategy": row.spec.strategy, "claims": row.spec.claims, **row.spec.options},
         sources=row.spec.sources,
         prompt_digest=row.spec.prompt_digest,

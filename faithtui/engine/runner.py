@@ -5,6 +5,7 @@ stored: each reply when it arrives, each window whole or not at all.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.engine.recording import StoreReplies
+from faithtui.engine.recording import StoreReplies, committed
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
 from faithtui.judges.base import Judge
 from faithtui.judges.opening import judge_fingerprint, open_judge
@@ -110,10 +111,13 @@ async def execute(
         emit(RunEnded(run, RunState.CANCELLED, None, _totals(store.runs.row(run))))
         raise
     except BaseException as error:
-        # Whatever ends a run, the store says so; the error itself goes on to whoever started it.
+        # Whatever ends a run, the store says so where it still can; the error itself goes on to
+        # whoever started it.
         reason = f"{type(error).__name__}: {error}"
-        if not isinstance(error, StoreError):
+        with contextlib.suppress(StoreError):
             store.runs.set_state(run, RunState.STOPPED, reason)
+        with contextlib.suppress(StoreError):
+            row = store.runs.row(run)
         emit(RunEnded(run, RunState.STOPPED, reason, _totals(row)))
         raise
     await _written(store, store.runs.set_state, run, state, reason)
@@ -221,7 +225,7 @@ async def _finished(
 
 async def _written(store: Store, write: Any, *args: Any) -> None:
     """Write on the store's own thread; a write that has begun is finished even when cancelled."""
-    await asyncio.shield(asyncio.wrap_future(store.submit(write, *args)))
+    await committed(store.submit(write, *args))
 
 
 def _same_metric(row: RunRow) -> Metric[Any]:

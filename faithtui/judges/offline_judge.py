@@ -43,8 +43,6 @@ from faithtui.judges.overlap import (
 from faithtui.judges.overlap_index import Context, ReadSentence, read_sentence
 from faithtui.judges.sentences import SentenceKind, answer_sentences, sentence_spans
 
-DISPLAY_NAME: Final = "overlap baseline (offline heuristic)"
-"""What lists, run headers and exports call it."""
 _KEPT_CONTEXTS: Final = 16
 """Indexed contexts kept for the next question; neighbouring windows share most of theirs."""
 _KEPT_TRUTHS: Final = 20_000

@@ -13,6 +13,14 @@ from faithtui.judges.base import Judge
 from faithtui.judges.endpoints import Endpoint, endpoint_of
 from faithtui.judges.secret import Secret
 
+OFFLINE_TITLE = "overlap baseline (offline heuristic)"
+"""What headers and exports call the embedded judge, so that nobody takes it for a model."""
+
+
+def judge_title(ref: str) -> str:
+    """Name a judge for people: its reference, but what it is for the embedded one."""
+    return OFFLINE_TITLE if ref == "offline" else ref
+
 
 def open_judge(
     ref: str,

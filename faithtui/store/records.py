@@ -256,6 +256,7 @@ class ReviewView:
     item: ItemRow
     turns: tuple[TurnView, ...]
     windows: tuple[WindowRow, ...]
+    """In order, without gaps; one still to be judged has no turns and no claims."""
     claims: tuple[ClaimView, ...]
     truths: tuple[TruthView, ...]
     reason: str | None

@@ -1,13 +1,13 @@
 """One conversation of a run, complete: what the review screen and `faithtui show` draw."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, select
 
 from faithtui.domain.ids import ClaimId, ItemId, TruthId
 from faithtui.domain.review import HumanVerdict
-from faithtui.domain.scores import score_set
+from faithtui.domain.scores import ScoreState, no_score, score_set
 from faithtui.errors import StoreError
 from faithtui.store.codecs import AnyRow, span_from_row
 from faithtui.store.labels import acts_of, consensus_of, human_verdicts
@@ -63,7 +63,7 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         run=run,
         item=item,
         turns=turns,
-        windows=tuple(
+        windows=_without_gaps(
             WindowRow(
                 position=each.position,
                 turns=each.turns,
@@ -81,6 +81,17 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         previous=_neighbour(connection, item, ahead=False),
         next=_neighbour(connection, item, ahead=True),
     )
+
+
+def _without_gaps(rows: Iterable[WindowRow]) -> tuple[WindowRow, ...]:
+    """Put a row where a window is still to be judged, so that the others keep their places."""
+    found: list[WindowRow] = []
+    waiting = no_score(ScoreState.INCOMPLETE, "not judged yet")
+    for row in rows:
+        while len(found) < row.position:
+            found.append(WindowRow(len(found), (), waiting, waiting, None, False, ()))
+        found.append(row)
+    return tuple(found)
 
 
 def _unique_claims(each: StoredWindow) -> tuple[ClaimId, ...]:

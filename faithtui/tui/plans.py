@@ -162,8 +162,8 @@ def agreement(width: int, height: int) -> Plan:
             "warnings": Box(0, height - warnings, width, warnings),
         }
     if width < WIDE_FROM:
-        left = width * 32 // 100
-        right = width * 30 // 100
+        left = width * 31 // 100
+        right = width * 32 // 100
         middle = width - left - right
         top = second = max(min(9, height // 3), height * 30 // 100)
         rest = height - top - second

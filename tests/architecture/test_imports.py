@@ -25,7 +25,8 @@ def test_help_loads_neither_the_app_nor_the_store_nor_a_provider() -> None:
 
 
 def test_the_app_loads_neither_the_store_nor_a_provider_before_it_is_painted() -> None:
-    assert loaded_after("import faithtui.tui.app") & {"sqlmodel", "openai", "anthropic"} == set()
+    code = "import faithtui.cli.opening, faithtui.tui.app"
+    assert loaded_after(code) & {"sqlmodel", "sqlalchemy", "openai", "anthropic"} == set()
 
 
 def test_domain_and_metrics_load_no_database_and_no_provider() -> None:

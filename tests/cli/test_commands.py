@@ -1,13 +1,17 @@
 import csv
 import io
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from faithtui.cli import running
 from faithtui.domain.review import Action
+from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
+from tests.engine.building import planned
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOOD = FIXTURES / "conversations" / "good.jsonl"
@@ -77,7 +81,7 @@ def test_run_prints_the_result_on_stdout_and_progress_on_stderr(cli: Cli, tmp_pa
     cli("import", GOOD, "--store", store)
     result = cli("run", "--store", store, "--option", "penalize_ambiguous_claims=true")
     assert result.code == 0
-    assert result.out.startswith("run 1: turn-faithfulness by offline")
+    assert result.out.startswith("run 1: turn-faithfulness by overlap baseline (offline heuristic)")
     assert result.out.count("\n") == 1
     assert "conversations" in result.err
     assert "\x1b" not in result.err, "nobody watches"
@@ -276,3 +280,16 @@ def test_texts_of_files_never_reach_the_terminal_as_commands(cli: Cli, tmp_path:
             chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))
         }
         output.encode("utf-8")
+
+
+def test_a_run_that_the_store_stops_says_how_to_go_on(
+    judged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store.open(judged, busy_timeout_s=0.05) as store:
+        run = planned(store)
+        other = sqlite3.connect(judged, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked"):
+            running.execute(store, run, as_json=False)
+        other.close()
+    assert f"faithtui run --resume {run}" in capsys.readouterr().err

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+import faithtui
 from faithtui.engine import demo
 from faithtui.errors import ConfigError
 from tests.cli.conftest import Cli
@@ -24,6 +25,6 @@ def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
 
 
 def test_without_its_conversations_the_demo_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo.faithtui, "__file__", "/nonexistent/faithtui/__init__.py")
+    monkeypatch.setattr(faithtui, "__file__", "/nonexistent/faithtui/__init__.py")
     with pytest.raises(ConfigError, match="install faithtui again"):
         demo.demo_files()

@@ -20,8 +20,6 @@ from typing import Any, get_type_hints
 
 import typer.main
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
-from textual.binding import Binding
-from textual.dom import DOMNode
 
 from faithtui import errors
 from faithtui.cli.main import INTERRUPTED, app
@@ -36,14 +34,7 @@ from faithtui.judges import opening
 from faithtui.metrics import base as metrics
 from faithtui.metrics import registry, turn_faithfulness
 from faithtui.store import tables
-from faithtui.tui.app import MAIN_SCREENS, FaithApp
-from faithtui.tui.help import words_of
-from faithtui.tui.keys import display
-from faithtui.tui.screens.base import FaithScreen
-from faithtui.tui.screens.dialogs import Dialog
-from faithtui.tui.session import Session
-from faithtui.tui.widgets.pane import Pane, RowPane
-from faithtui.tui.widgets.virtual_list import VirtualList
+from faithtui.tui.bindings import key_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -114,75 +105,13 @@ def _with_subclasses(kind: type[FaithtuiError]) -> Iterator[type[FaithtuiError]]
 
 def keys_page() -> str:
     """List the keys of every screen with what they do and their stable names."""
-    parts = [
+    intro = (
         "# Keys",
         NOTE,
         "`?` lists the keys that work where you are. The last column is the binding's own name: it "
         "stays when the key changes.",
-        "## Everywhere",
-        _keys([FaithApp]),
-        "## On every main screen",
-        _keys([FaithScreen]),
-        "## In every pane",
-        _keys([Pane, RowPane]),
-        "## In the lists of runs and conversations",
-        _keys([VirtualList]),
-    ]
-    shown: set[type[DOMNode]] = {FaithApp, FaithScreen, Pane, RowPane, VirtualList, Dialog}
-    for name, screen in MAIN_SCREENS.items():
-        own = screen_classes(screen) - shown
-        shown |= own
-        parts += [f"## {name.capitalize()}", _keys(sorted(own, key=lambda kind: kind.__name__))]
-    others = sorted(classes_with_keys() - shown, key=lambda kind: (kind.__module__, kind.__name__))
-    parts += ["## In windows above a screen", _keys([Dialog])]
-    for kind in others:
-        parts += [f"### {_sentence(kind.__doc__).rstrip('.')}", _keys([kind])]
-    return "\n\n".join(parts) + "\n"
-
-
-def screen_classes(screen: type[FaithScreen]) -> set[type[DOMNode]]:
-    """Find the classes that give a screen its keys: its own, and those of its panes."""
-    made = [screen, *(type(pane) for pane in screen(Session(reviewer="")).panes())]
-    return {kind for each in made for kind in each.__mro__ if _own_bindings(kind)}
-
-
-def classes_with_keys() -> set[type[DOMNode]]:
-    """Find every class of the app that has keys of its own. Imports its modules."""
-    for path in sorted((PACKAGE / "tui").rglob("*.py")):
-        __import__(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    found: set[type[DOMNode]] = set()
-    waiting: list[type[DOMNode]] = [DOMNode]
-    while waiting:
-        kind = waiting.pop()
-        waiting += kind.__subclasses__()
-        if _own_bindings(kind):
-            found.add(kind)
-    return found
-
-
-def _own_bindings(kind: type) -> list[Binding]:
-    """Give the bindings a class of the app adds to those it inherits."""
-    if not kind.__module__.startswith("faithtui."):
-        return []
-    return [each for each in kind.__dict__.get("BINDINGS", ()) if isinstance(each, Binding)]
-
-
-def _keys(kinds: Iterable[type]) -> str:
-    rows: dict[str, tuple[list[str], str]] = {}
-    for kind in kinds:
-        for given in _own_bindings(kind):
-            for binding in Binding.make_bindings([given]):
-                keys, _ = rows.setdefault(binding.id or "", ([], words_of(binding)))
-                key = display(binding)
-                if key not in keys:
-                    keys.append(key)
-    return _table(
-        ["key", "does", "name"],
-        [
-            [" ".join(_code(key) for key in keys), words, f"`{name}`"]
-            for name, (keys, words) in rows.items()
-        ],
     )
+    return "\n\n".join((*intro, key_tables()))
 
 
 def file_list() -> str:

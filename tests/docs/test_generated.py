@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 from textual.binding import Binding
+from textual.dom import DOMNode
 from typer.testing import CliRunner
 
 from faithtui.cli.main import app
 from faithtui.tui.help import words_of
-from tests.docs.generate import DOCS, PAGES, PARTS, classes_with_keys, main, wanted
+from tests.docs.generate import DOCS, PACKAGE, PAGES, PARTS, ROOT, main, wanted
 
 
 @pytest.fixture
@@ -62,6 +63,20 @@ def test_a_page_shows_the_help_that_the_command_prints(command: list[str]) -> No
     printed = CliRunner().invoke(app, [*command, "--help"], prog_name="faithtui", terminal_width=80)
     lines = [line.rstrip() for line in printed.stdout.strip().splitlines()]
     assert "\n".join(lines) in (DOCS / "cli.md").read_text(encoding="utf-8")
+
+
+def classes_with_keys() -> set[type[DOMNode]]:
+    """Find every class of the app that has keys of its own. Imports its modules."""
+    for path in sorted((PACKAGE / "tui").rglob("*.py")):
+        __import__(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    found: set[type[DOMNode]] = set()
+    waiting: list[type[DOMNode]] = [DOMNode]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if kind.__module__.startswith("faithtui.") and kind.__dict__.get("BINDINGS"):
+            found.add(kind)
+    return found
 
 
 def test_every_binding_has_a_name_and_words_and_stands_on_the_page() -> None:

@@ -90,7 +90,8 @@ def _answer(request: JudgeRequest) -> object:
         case ExtractClaims(answers):
             return {f"a{n}": [text] for n, text in enumerate(answers)}
         case FindEvidence(groups):
-            reply, first = {}, 0
+            reply: dict[str, object] = {}
+            first = 0
             for group in groups:
                 for _ in group.claims:
                     reply[f"c{len(reply)}"] = {

@@ -1,4 +1,6 @@
 import asyncio
+import gc
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.errors import ConfigError, JudgeAuthFailed, JudgeRequestRejected
+from faithtui.errors import ConfigError, JudgeAuthFailed, JudgeRequestRejected, StoreError
 from faithtui.judges.base import JudgeRequest
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -244,3 +246,34 @@ async def test_the_windows_of_an_interrupted_conversation_are_kept(store: Store)
     await runner.execute(store, run, lambda event: None, judge=opened(judge))
     row = store.runs.row(run)
     assert (row.done, row.windows, row.score) == (2, 4, 1.0)
+
+
+async def test_a_store_that_cannot_be_written_stops_the_run_with_its_true_totals(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "s.db"
+    store_with(path, [conversation(key, 2) for key in "abcdef"]).close()
+    other = sqlite3.connect(path, isolation_level=None)
+    events: list[RunEvent] = []
+
+    def hear(event: RunEvent) -> None:
+        events.append(event)
+        if isinstance(event, ItemFinished) and not other.in_transaction:
+            other.execute("BEGIN IMMEDIATE")
+
+    with Store.open(path, busy_timeout_s=0.05) as store:
+        run = planned(store, concurrency=4)
+        with pytest.raises(StoreError, match="locked"):
+            await runner.execute(store, run, hear, judge=opened(CountingJudge()))
+        gc.collect()
+        last = events[-1]
+        assert isinstance(last, RunEnded)
+        assert last.state is RunState.STOPPED
+        row = store.runs.row(run)
+        assert (last.progress.done, last.progress.windows) == (row.done, row.windows)
+        assert row.done > 0
+        other.close()
+        assert "never retrieved" not in caplog.text
+        state = await runner.execute(store, run, events.append, judge=opened(CountingJudge()))
+        assert state is RunState.DONE
+        assert store.runs.row(run).done == 6

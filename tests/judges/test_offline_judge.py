@@ -22,7 +22,8 @@ from faithtui.domain.tasks import (
 )
 from faithtui.judges import overlap
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Stop, Usage
-from faithtui.judges.offline_judge import DISPLAY_NAME, OfflineJudge, judge
+from faithtui.judges.offline_judge import OfflineJudge, judge
+from faithtui.judges.opening import judge_title
 
 BAKERY = (
     "The bakery opened in 1962. It sells rye bread on Mondays. Its oven is heated with beech wood."
@@ -68,7 +69,8 @@ async def test_it_says_what_it_is() -> None:
     offline: Judge = OfflineJudge()
     assert offline.ref == "offline"
     assert offline.takes_images is False
-    assert DISPLAY_NAME == "overlap baseline (offline heuristic)"
+    assert judge_title("offline") == "overlap baseline (offline heuristic)"
+    assert judge_title("openai:gpt") == "openai:gpt"
 
 
 def test_the_fingerprint_changes_with_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:

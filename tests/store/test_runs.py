@@ -267,7 +267,10 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
     assert (row.pending, row.failed, row.done, row.windows, row.failed_windows) == (1, 0, 1, 1, 0)
     (reopened,) = store.runs.item_rows([item])
     assert (reopened.scores, reopened.reason, reopened.claims) == (None, None, 2)
-    assert [claim.judge.window for claim in store.runs.review_view(item, "me").claims] == [1, 1]
+    view = store.runs.review_view(item, "me")
+    assert [claim.judge.window for claim in view.claims] == [1, 1]
+    assert [window.position for window in view.windows] == [0, 1], "no gap shifts the others"
+    assert view.windows[0].score.reason == "not judged yet"
     store.runs.save_window(item, assess(first, half))
     store.runs.finish_item(item, ItemState.DONE, None)
     (finished,) = store.runs.item_rows([item])

@@ -256,7 +256,7 @@ async def test_w_switches_the_weighting_of_the_score(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
         await press(pilot, "w")
-        assert "once per turn 0.67" in title(app)
+        assert "per interaction 0.67" in title(app)
         await press(pilot, "w")
         assert "windowed 0.82" in title(app)
 

@@ -131,7 +131,7 @@ def estimate_line(name: str, value: Estimate, width: int, *, name_width: int = 1
         [
             Piece(number, look),
             Piece(f" {rest}" if rest else "", "" if value.has_interval else "warn"),
-            Piece(f" n {fmt.thousands(value.n)}", "quiet"),
+            Piece(f" n={value.n}", "quiet"),
         ],
         width - 1,
         first=[Piece(f" {fit(name, name_width)} ", "quiet")],
@@ -173,7 +173,9 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
     lines += wrap([Piece("n: units people gave that label", "quiet")], width - 1, first=PAD)
     for each in level.classes:
         for name, figure in (("prec", each.precision), ("recall", each.recall), ("F1", each.f1)):
-            lines += estimate_line(f"{each.label} {name}", figure, width)
+            lines += estimate_line(
+                f"{fmt.letter(each.label, labels)} {name}", figure, width, name_width=8
+            )
     return lines
 
 
@@ -230,14 +232,10 @@ def score_lines(report: AgreementReport, width: int) -> list[Line]:
         lines += wrap(
             [
                 Piece(f"mean: judge {scores.judge_mean:.2f}, people {scores.human_mean:.2f}"),
-                Piece(f" n {scores.spearman.n}", "quiet"),
+                Piece(f" n={scores.spearman.n}", "quiet"),
             ],
             width - 1,
             first=PAD,
-        )
-    if report.bar is not None:
-        lines += wrap(
-            [Piece(f"an answer passes from {report.bar:.2f} on", "quiet")], width - 1, first=PAD
         )
     return lines
 
@@ -312,7 +310,23 @@ def warning_lines(report: AgreementReport, level: Level, width: int) -> list[Lin
             continue
         mark, look = marks[warning.severity]
         lines += wrap([Piece(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
+    mark, look = marks[Severity.INFO]
+    lines += wrap([Piece(passing_words(report))], width - 1, first=[Piece(f" {mark} ", look)])
     return lines
+
+
+def passing_words(report: AgreementReport) -> str:
+    """Say what makes an answer pass in this run."""
+    failing = [name for name in report.claims.table.categories if name not in report.passing]
+    words = f"{' and '.join(report.passing)} {'passes' if len(report.passing) == 1 else 'pass'}"
+    if failing:
+        words += f", {' and '.join(failing)} {'fails' if len(failing) == 1 else 'fail'}"
+    if report.bar is None:
+        return f"In this run {words}; there is no threshold, so no answer passes by the judge."
+    return (
+        f"In this run {words}: an answer passes by people when their label does, and by the judge "
+        f"when its score reaches {report.bar:.2f}."
+    )
 
 
 def difference_lines(

@@ -251,6 +251,7 @@ def transcript(
     """
     lines: list[Line] = []
     at = 0
+    judged = {turn for window in view.windows for turn in window.turns}
     for turn in view.turns:
         mine = claim is not None and turn.position == claim.turn
         if mine:
@@ -270,6 +271,9 @@ def transcript(
             pieces = [shown(turn.content, "quiet" if turn.role == "user" else "", most)]
         lines += wrap(pieces, width - 1, first=first)
         lines += _documents(turn, mine, width)
+        if judged and turn.position not in judged:
+            words = "in no window: not judged"
+            lines += wrap([Piece(words, "warn")], width - 1, first=[Piece(" " * 9)])
     return lines, at
 
 

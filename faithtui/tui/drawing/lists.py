@@ -1,6 +1,9 @@
 """Lines of the run list, of the conversation list, and of what is known of one entry."""
 
+import json
+
 from faithtui.domain.scores import ScoreSet
+from faithtui.judges.opening import judge_title
 from faithtui.store.records import ItemRow, ItemState, ReviewView, RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown, shown_line, wrap
@@ -114,6 +117,7 @@ def run_details(row: RunRow | None, width: int) -> list[Line]:
     pad = [Piece(" ")]
     spec = row.spec
     parts: list[list[Piece]] = [
+        [Piece("judge ", "quiet"), shown_line(judge_title(spec.judge), limit=200)],
         [
             Piece(f"{fmt.plural(row.conversations, 'conversation')}: {row.done} done"),
             Piece(f", {row.pending} pending" if row.pending else ""),
@@ -142,7 +146,14 @@ def run_details(row: RunRow | None, width: int) -> list[Line]:
         parts.append([Piece(words, "warn")])
     if row.failed_windows:
         parts.append([Piece(f"! {fmt.plural(row.failed_windows, 'window')} failed", "bad")])
-    options = ", ".join(f"{name} {value}" for name, value in spec.options.items())
+    bar = []
+    if spec.rule.bar is not None:
+        bar = [Piece(f" · a conversation passes from {spec.rule.bar:.2f} on", "quiet")]
+    options = " ".join(
+        f"{name}={json.dumps(value)}"
+        for name, value in spec.options.items()
+        if name not in ("strategy", "as_peer")
+    )
     parts += [
         [
             Piece(f"{spec.peer} · strategy ", "quiet"),
@@ -150,6 +161,7 @@ def run_details(row: RunRow | None, width: int) -> list[Line]:
             Piece(f" · claims {spec.claims} · prompts {spec.prompt_digest[:8]}", "quiet"),
             Piece(" · as peer" if spec.rule.as_peer else "", "quiet"),
         ],
+        [Piece("passing: ", "quiet"), shown_line(", ".join(spec.rule.passing)), *bar],
         [Piece("options ", "quiet"), shown_line(options, "quiet", limit=600)],
         [
             Piece("sources ", "quiet"),
@@ -297,10 +309,10 @@ def item_details(row: ItemRow | None, view: ReviewView | None, width: int) -> li
         corrected = row.corrected or row.scores
         for name, judge, people in (
             ("windowed", row.scores.windowed, corrected.windowed),
-            ("once per turn", row.scores.per_interaction, corrected.per_interaction),
+            ("per interaction", row.scores.per_interaction, corrected.per_interaction),
             ("all claims", row.scores.pooled, corrected.pooled),
         ):
-            lines.append(line(Piece(f" {name:<14}", "quiet"), fmt.score_change(judge, people)))
+            lines.append(line(Piece(f" {name:<16}", "quiet"), fmt.score_change(judge, people)))
     if row.missing:
         words = f"! {fmt.plural(row.missing, 'claim')} without a verdict"
         lines += wrap([Piece(words, "warn")], width - 1, first=pad)

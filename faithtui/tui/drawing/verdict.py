@@ -48,7 +48,7 @@ def verdict_lines(shown_view: VerdictView, width: int, height: int) -> list[Line
 def score_line(shown_view: VerdictView) -> list[Piece]:
     """Say the scores, the judge's and where they differ people's."""
     view, window = shown_view.view, shown_view.focus.window
-    name = "once per turn" if shown_view.once else "windowed"
+    name = "per interaction" if shown_view.once else "windowed"
     pieces = [Piece(f"{name} ", "quiet")]
     pieces.append(Piece(conversation_score(view, shown_view.once), "strong"))
     if window is not None and window < len(view.windows):

@@ -11,6 +11,7 @@ from textual.message import Message
 from faithtui.domain.labels import FAITHFULNESS, LabelSet
 from faithtui.domain.readings import AnswerReading
 from faithtui.domain.report_values import Level, LevelReport
+from faithtui.judges.opening import judge_title
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.drawing import agreement as draw
@@ -137,7 +138,6 @@ class AgreementScreen(FaithScreen):
     """Judge against people: matrix, coefficients, detection, scores, and what to beware of."""
 
     TITLE_WORDS: ClassVar[str] = "AGREEMENT"
-    CSS_PATH = "agreement.tcss"
     HELP_WORDS: ClassVar[str] = (
         "The judge against people, on what people gave a verdict on: unique claims, or whole "
         "answers (m switches). Unreviewed is not agreed and enters no figure. Every figure shows "
@@ -294,7 +294,7 @@ class AgreementScreen(FaithScreen):
         self.entitle(
             [
                 Piece(f"  #{found.row.id} ", "quiet"),
-                shown_line(found.row.spec.judge, limit=60),
+                shown_line(judge_title(found.row.spec.judge), limit=60),
                 Piece(" vs people", "quiet"),
             ],
             [

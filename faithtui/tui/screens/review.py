@@ -42,7 +42,8 @@ class ReviewScreen(JudgingScreen):
         "blank is nothing yet, ! is no verdict of the judge. Not overridden is not agreed: only "
         "claims with a verdict of yours count. A score reads judge → corrected; corrected has "
         "people's verdicts in place. In the windowed score early turns count once per window that "
-        "holds them; w shows the score in which each turn counts once."
+        "holds them, with the default size up to 29 times more than the last one; w shows the "
+        "score in which each interaction counts once."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -125,7 +126,7 @@ class ReviewScreen(JudgingScreen):
             "w",
             "weighting",
             "weighting",
-            tooltip="Switch between the windowed score and the one that counts each turn once",
+            tooltip="Switch between the windowed score and the one per interaction",
             id="review.weighting",
         ),
     ]
@@ -324,7 +325,7 @@ class ReviewScreen(JudgingScreen):
             ],
             [
                 Piece("JUDGE SHOWN", "warn strong"),
-                Piece("  once per turn " if self.once else "  windowed ", "quiet"),
+                Piece("  per interaction " if self.once else "  windowed ", "quiet"),
                 Piece(conversation_score(view, self.once), "strong"),
             ],
         )

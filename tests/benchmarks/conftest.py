@@ -1,0 +1,35 @@
+from pathlib import Path
+
+import pytest
+
+from faithtui.store.records import ItemState, RunState
+from faithtui.store.store import Store
+from tests.store.building import SPEC, assess, talk, windows_of
+
+SIZES = (10, 10_000)
+LABELS = {1: ("yes", "no"), 3: ("yes", "idk")}
+
+
+@pytest.fixture(scope="session")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Make stores of several sizes, each with one finished run over all its conversations."""
+    folder = tmp_path_factory.mktemp("stores")
+    return {size: _filled(folder / f"{size}.db", size) for size in SIZES}
+
+
+def _filled(path: Path, size: int) -> Path:
+    talks = [talk(f"c{number:05}") for number in range(size)]
+
+    def fill(store: Store) -> None:
+        run = store.runs.create(SPEC, store.conversations.ids())
+        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+            for window in windows_of(each):
+                store.runs.save_window(item, assess(window, LABELS))
+            store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.set_state(run, RunState.DONE)
+
+    with Store.open(path) as store:
+        for start in range(0, size, 200):
+            store.conversations.import_batch(talks[start : start + 200])
+        store.submit(fill, store).result()
+    return path
