@@ -67,6 +67,10 @@ def _settings_text() -> str:
 
 def _store(named: Path | None, settings: Settings) -> Iterator[Finding]:
     path = store_path(named, settings)
+    if named is not None and not path.parent.is_dir():
+        text = f"there is no directory {path.parent}; make it, or name another file"
+        yield Finding("store", False, text, StoreError.exit_code)
+        return
     if not path.exists():
         yield Finding("store", None, f"{path} is not there yet; faithtui import makes it")
         return

@@ -152,6 +152,7 @@ class FaithApp(App[None]):
         self._data_version = -1
         self._switch_interval = sys.getswitchinterval()
         self._leaving = False
+        self._exit_code = 0
         for each in theme.THEMES.values():
             self.register_theme(each)
         chosen = theme.THEMES.get(theme_name or "dark")
@@ -204,6 +205,7 @@ class FaithApp(App[None]):
         """Say why there is no store, and the way out."""
         from faithtui.tui.screens.refused import RefusedScreen
 
+        self._exit_code = event.error.exit_code
         self.push_screen(RefusedScreen(str(event.error), self._store_path))
 
     def poll(self) -> None:
@@ -386,7 +388,7 @@ class FaithApp(App[None]):
         if self.session.is_open:
             # In a daemon thread: a write that hangs must not keep the terminal.
             await _within(LEAVE_WITHIN_S, self._close)
-        self.exit()
+        self.exit(return_code=self._exit_code)
 
     def _close(self) -> None:
         for run in self.session.active:

@@ -232,6 +232,7 @@ def test_doctor_exits_with_the_kind_of_what_is_wrong(cli: Cli, tmp_path: Path) -
     broken = tmp_path / "broken.db"
     broken.write_text("this is no database at all, but long enough to look", encoding="utf-8")
     assert cli("doctor", "--store", broken).code == 4
+    assert cli("doctor", "--store", tmp_path / "nowhere" / "s.db").code == 4
     assert cli("doctor", "--judge", "openai:gpt").code == 2
     unreachable = ("--judge", "openai:gpt", "--base-url", "http://127.0.0.1:9/v1")
     result = cli("doctor", *unreachable, "--json")

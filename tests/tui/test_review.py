@@ -360,5 +360,9 @@ async def test_a_verdict_that_cannot_be_saved_is_taken_off_the_screen(
         await pilot.pause(0.2)
         assert screen.view is not None
         assert said(screen.view) == [None] * 5
+        assert "claim 1 = NO" in status(app), "it says which one was lost"
+        assert screen.claim is not None
+        assert screen.claim.number == 1, "and goes back to it"
+        assert "u undoes" not in screen_text(app)
         assert "the disk is full" in screen_text(app)
         assert app.is_running

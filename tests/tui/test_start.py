@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.refused import RefusedScreen
@@ -91,6 +92,15 @@ async def test_a_store_that_cannot_be_opened_is_explained(
         assert "\x1b" not in text
         await pilot.press("question_mark", "escape", "q")
         await until(pilot, lambda: app._exit)
+    assert app.return_code == StoreError.exit_code
+
+
+async def test_leaving_while_help_is_being_opened_is_no_crash(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        app.action_help()
+        await app.action_leave()
+    assert app.return_code == 0
 
 
 @pytest.mark.parametrize("size", [(20, 5), (40, 12), (60, 18), (100, 30), (160, 50), (250, 80)])

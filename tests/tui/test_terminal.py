@@ -172,7 +172,7 @@ def test_a_label_that_cannot_be_written_is_not_called_saved_and_the_reason_is_to
                     re.search(r"saved \d|not saved", "".join(terminal.painted[at:])) is not None
                 )
             )
-        terminal.wait("could not be read or written")
+        terminal.wait("That did not work")
         told = Counter(saved(terminal))
         leave(terminal)
     assert told.total() > 0

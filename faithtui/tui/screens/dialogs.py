@@ -50,7 +50,10 @@ class Dialog(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Fill the pane."""
-        pane = self.query_one(Pane)
+        panes = self.query(Pane)
+        if not panes:
+            return  # the app is being left before this window was ever drawn
+        pane = panes.first()
         pane.show(self._build)
         pane.focus()
         # A pane as high as its lines is measured before it has any.

@@ -6,7 +6,7 @@ writer in the order of the keys; while any is on its way, the screen is ahead of
 
 import asyncio
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual import events, getters, on, work
@@ -59,6 +59,9 @@ class JudgingScreen(FaithScreen):
     class Lost(Message):
         """An act could not be saved."""
 
+        claim: ClaimId
+        words: str
+
     @dataclass
     class TakenBack(Message):
         """An undo or a redo is in the store."""
@@ -84,6 +87,8 @@ class JudgingScreen(FaithScreen):
         """When the chosen claim came on screen."""
         self.last = ""
         """The last act in words."""
+        self.just_saved: tuple[Piece, ...] = ()
+        """What was said of the run's last verdict, so that it is said beside what comes next."""
 
     @property
     def view(self) -> ReviewView | None:
@@ -165,15 +170,15 @@ class JudgingScreen(FaithScreen):
         )
         self.in_flight += 1
         self.say(Piece(f"saving {words} …", "quiet"))
-        self.wait_saved(future, words)
+        self.wait_saved(future, claim.id, words)
 
     @work(group="save", exit_on_error=False)
-    async def wait_saved(self, future: Future[LabelAct], words: str) -> None:
+    async def wait_saved(self, future: Future[LabelAct], claim: ClaimId, words: str) -> None:
         """Wait for the disk and say so."""
         try:
             await asyncio.wrap_future(future)
         except Exception:
-            self.post_message(self.Lost())
+            self.post_message(self.Lost(claim, words))
             raise  # The app says what happened.
         self.post_message(self.Saved(words))
 
@@ -181,14 +186,19 @@ class JudgingScreen(FaithScreen):
     def show_saved(self, event: Saved) -> None:
         """Say that an act is safe, and show what it did to the scores."""
         moment = fmt.clock(self.session.now())
-        self.say(Piece(f"saved {moment}", "good"), Piece(f" · {event.words}"))
+        told = (Piece(f"saved {moment}", "good"), Piece(f" · {event.words}"))
+        self.just_saved = (*told, Piece(" · ")) if self.leaving else ()
+        self.say(*told)
         self._settle()
 
     @on(Lost)
-    def show_lost(self) -> None:
-        """Show the claim as the store has it."""
+    def show_lost(self, event: Lost) -> None:
+        """Go back to the claim and show it as the store has it."""
         self.leaving = False
-        self.say(Piece("not saved", "bad strong"))
+        self.pending.pop(event.claim, None)
+        self.last = ""
+        self.say(Piece("not saved", "bad strong"), Piece(f" · {event.words}"))
+        self.look(replace(self.at, claim=event.claim))
         self._settle()
 
     def _settle(self) -> None:

@@ -231,7 +231,11 @@ class ReviewScreen(JudgingScreen):
         item = await self.read(open_item, store, queue, here, direction)
         if item is None:
             words = "after" if direction > 0 else "before"
-            self.say(Piece(f"no claim without a verdict {words} this one in the run", "warn"))
+            self.say(
+                *self.just_saved,
+                Piece(f"no claim without a verdict {words} this one in the run", "warn"),
+            )
+            self.just_saved = ()
             item = here
         self.session.item = item
         self.post_message(
