@@ -194,12 +194,14 @@ def window_list(view: ReviewView, focus: Focus, width: int) -> list[Line]:
                 row,
                 focus.window == window.position,
                 f"w{window.position + 1}",
-                "no context" if window.without_context else _turns(window.turns),
+                _turns(window.turns) + (" !" if window.without_context else ""),
                 listed(view, window.position),
                 fmt.score_change(window.score, window.corrected),
                 width,
             )
         )
+    if any(window.without_context for window in view.windows):
+        lines.append(line(Piece(" ! no context was retrieved", "quiet")))
     return lines
 
 
