@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from faithtui.cli.opening import open_store
-from faithtui.cli.output import put, put_json, say
+from faithtui.cli.output import plural, put, put_json, say
 from faithtui.config import load_settings
 from faithtui.engine.importing import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.errors import ConfigError, InputError
@@ -71,7 +71,7 @@ def _line(each: FileImport) -> str:
     parts = [f"{each.new} new"]
     if each.unchanged:
         parts.append(f"{each.unchanged} unchanged")
-    parts.append(f"{each.new_ratings} new human labels")
+    parts.append(plural(each.new_ratings, "new human label"))
     if each.refused:
         parts.append(f"{each.refused} refused")
     if each.without_interaction:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import Column, put, put_json, put_table
+from faithtui.cli.output import Column, plural, put, put_json, put_table
 from faithtui.config import load_settings
 from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.plain import visible_line
@@ -60,7 +60,7 @@ def runs(store: Path | None, *, as_json: bool) -> int:
                 str(row.claims),
                 str(row.labelled),
                 _number(row.score),
-                _number(row.corrected),
+                _number(row.corrected if row.labelled else None),
                 f"{row.created_at:%Y-%m-%d %H:%M} UTC",
             )
             for row in rows
@@ -116,7 +116,11 @@ def _conversations(store: Store, items: tuple[ItemId, ...], *, as_json: bool) ->
                 f"{row.source}/{row.key}",
                 row.state.value,
                 _number(None if row.scores is None else row.scores.windowed.value),
-                _number(None if row.corrected is None else row.corrected.windowed.value),
+                _number(
+                    None
+                    if row.corrected is None or not row.labelled
+                    else row.corrected.windowed.value
+                ),
                 str(row.yes),
                 str(row.no),
                 str(row.idk),
@@ -158,7 +162,10 @@ def _view_lines(view: ReviewView) -> list[str]:
     item = view.item
     lines = [
         f"run {view.run.id} · {view.run.spec.metric} by {judge_title(view.run.spec.judge)}",
-        visible_line(f"{item.source}/{item.key} · {item.turns} turns · {item.windows} windows"),
+        visible_line(
+            f"{item.source}/{item.key} · {plural(item.turns, 'turn')} · "
+            f"{plural(item.windows, 'window')}"
+        ),
     ]
     if item.reason:
         lines.append(f"{item.state.value}: {visible_line(item.reason)}")

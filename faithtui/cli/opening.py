@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
-from faithtui.errors import ConfigError
+from faithtui.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
@@ -38,6 +38,11 @@ def open_store(
     path = store_path(named, settings)
     if create and named is None:
         path.parent.mkdir(parents=True, exist_ok=True)
+    if not create and named is None and not path.exists():
+        raise StoreError(
+            f"there is no store yet ({path}): faithtui import FILE makes it, "
+            "and faithtui demo shows one"
+        )
     return Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
 
 

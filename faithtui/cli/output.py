@@ -24,6 +24,11 @@ class Column:
     """Gives way when the terminal is narrow; one per table."""
 
 
+def plural(count: int, word: str) -> str:
+    """Write a count with its word: `1 window`, `2 windows`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
 def say(text: str) -> None:
     """Tell a person something, on stderr."""
     print(visible(text), file=sys.stderr)

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import put, say
+from faithtui.cli.output import plural, put, say
 from faithtui.cli.progress import ProgressLine, print_event
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
@@ -90,7 +90,7 @@ def summary(row: RunRow, skipped: Mapping[str, int]) -> str:
     parts += [f"{count} skipped: {reason}" for reason, count in skipped.items()]
     if row.failed:
         parts.append(f"{row.failed} failed")
-    parts.append(f"{row.claims} claims")
+    parts.append(plural(row.claims, "claim"))
     parts.append("no score" if row.score is None else f"mean score {row.score:.2f}")
     return " · ".join(parts)
 

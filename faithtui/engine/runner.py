@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from faithtui.engine.events import (
     ItemFinished,
     Progress,
     RunEnded,
+    RunEvent,
     RunStarted,
     WindowAssessed,
     WindowFailed,
@@ -103,12 +104,19 @@ async def execute(
     if retry_failed:
         store.runs.reopen_failed(run)
         row = store.runs.row(run)
+    latest = Progress()
+
+    def heard(event: RunEvent) -> None:
+        nonlocal latest
+        latest = event.progress
+        emit(event)
+
     try:
         async with judge as opened:
-            state, reason, course = await _through(store, row, metric, opened, emit)
+            state, reason, course = await _through(store, row, metric, opened, heard)
     except asyncio.CancelledError:
         store.runs.set_state(run, RunState.CANCELLED)
-        emit(RunEnded(run, RunState.CANCELLED, None, _totals(store.runs.row(run))))
+        emit(RunEnded(run, RunState.CANCELLED, None, _last_totals(store.runs.row(run), latest)))
         raise
     except BaseException as error:
         # Whatever ends a run, the store says so where it still can; the error itself goes on to
@@ -118,7 +126,7 @@ async def execute(
             store.runs.set_state(run, RunState.STOPPED, reason)
         with contextlib.suppress(StoreError):
             row = store.runs.row(run)
-        emit(RunEnded(run, RunState.STOPPED, reason, _totals(row)))
+        emit(RunEnded(run, RunState.STOPPED, reason, _last_totals(row, latest)))
         raise
     await _written(store, store.runs.set_state, run, state, reason)
     emit(RunEnded(run, state, reason, course.progress()))
@@ -249,6 +257,16 @@ def _check_judge(row: RunRow) -> None:
         raise ConfigError(
             f"run {row.id} was begun with another version of {row.spec.judge}; start a new run"
         )
+
+
+def _last_totals(row: RunRow, latest: Progress) -> Progress:
+    """Read a run's totals from the store, and add what only this process knows of its calls."""
+    return replace(
+        _totals(row),
+        calls=latest.calls,
+        calls_stored=latest.calls_stored,
+        retries=latest.retries,
+    )
 
 
 def _totals(row: RunRow) -> Progress:

@@ -180,7 +180,7 @@ def _breaks(text: str, width: int, most: int | None) -> list[tuple[int, int]]:
     start = 0
     for paragraph in text.split("\n"):
         end = start + len(paragraph)
-        if cell_len(paragraph) == len(paragraph):
+        if _is_narrow(paragraph):
             _break_narrow(text, start, end, width, found, most)
         else:
             _break_wide(text, start, end, width, found)
@@ -188,6 +188,11 @@ def _breaks(text: str, width: int, most: int | None) -> list[tuple[int, int]]:
         if most is not None and len(found) >= most:
             break
     return found if most is None else found[:most]
+
+
+def _is_narrow(text: str) -> bool:
+    """Whether every character takes one cell; sums alone do not tell 2 + 0 from 1 + 1."""
+    return text.isascii() or all(get_character_cell_size(each) == 1 for each in set(text))
 
 
 def _break_narrow(
@@ -233,7 +238,7 @@ def _break_wide(text: str, start: int, end: int, width: int, found: list[tuple[i
 
 def _head(text: str, width: int) -> str:
     """Take as many characters as fit into `width` cells."""
-    if cell_len(text) == len(text):
+    if _is_narrow(text):
         return text[:width]
     cells = 0
     for position, character in enumerate(text):

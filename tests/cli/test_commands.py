@@ -140,6 +140,13 @@ def test_several_judges_and_metrics_are_several_runs(cli: Cli, tmp_path: Path) -
     assert len(cli("runs", "--json", "--store", store).json) == 2
 
 
+def test_without_any_store_a_command_says_how_to_get_one(cli: Cli) -> None:
+    result = cli("runs")
+    assert result.code == 4
+    assert "faithtui import FILE" in result.err
+    assert "faithtui demo" in result.err
+
+
 def test_a_store_that_is_not_there_is_a_store_error(cli: Cli, tmp_path: Path) -> None:
     result = cli("runs", "--store", tmp_path / "none.db")
     assert result.code == 4

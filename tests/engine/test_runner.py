@@ -139,8 +139,10 @@ async def test_a_wrong_key_stops_the_run_and_leaves_the_rest_to_do(store: Store)
 async def test_a_cancelled_run_is_marked_and_can_go_on(store: Store) -> None:
     run = planned(store, concurrency=1)
     stopper: list[asyncio.Task[RunState]] = []
+    last: list[RunEvent] = []
 
     def stop(event: RunEvent) -> None:
+        last[:] = [event]
         if isinstance(event, ItemFinished):
             stopper[0].cancel()
 
@@ -150,6 +152,8 @@ async def test_a_cancelled_run_is_marked_and_can_go_on(store: Store) -> None:
         await task
     row = store.runs.row(run)
     assert (row.state, row.done, row.pending) == (RunState.CANCELLED, 1, 1)
+    assert isinstance(last[0], RunEnded)
+    assert last[0].progress.calls > 0, "calls of this process are not forgotten"
 
     await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
     row = store.runs.row(run)

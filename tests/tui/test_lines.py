@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -35,6 +35,7 @@ def test_wrapping_keeps_every_look_on_its_words(pieces: list[tuple[str, str]]) -
 
 
 @given(TEXTS, st.integers(6, 30), st.integers(1, 4))
+@example("ᄀ\U00011c92" * 20, 7, 4)
 def test_a_text_cut_to_some_lines_says_so(text: str, width: int, most: int) -> None:
     lines = wrap([Piece(text)], width, most=most)
     assert len(lines) <= most
@@ -50,6 +51,7 @@ def test_fit_is_exact(text: str, width: int, right: bool) -> None:
 
 
 @given(st.lists(ANY, max_size=4), st.integers(1, 30))
+@example(["ᄀ0\U00011c92"], 2)  # a wide and a mark without width: as many cells as characters
 def test_cut_is_never_too_wide(texts: list[str], width: int) -> None:
     pieces = [Piece(visible_line(text)) for text in texts]
     kept = cut(pieces, width)

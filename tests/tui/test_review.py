@@ -344,6 +344,17 @@ async def test_a_change_of_the_store_does_not_stop_a_jump(app: FaithApp) -> None
         assert screen.view.item.key == "conv-0031"
 
 
+async def test_a_verdict_key_outside_the_list_of_claims_says_where_it_works(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "tab", "y")
+        assert "list of claims" in status(app)
+        assert screen.view is not None
+        assert said(screen.view) == [None] * 5
+
+
 async def test_a_verdict_that_cannot_be_saved_is_taken_off_the_screen(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

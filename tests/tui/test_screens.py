@@ -187,6 +187,7 @@ async def test_agreement_opens_on_the_level_that_has_labels(app: FaithApp) -> No
         levels.append(screen.level)
         assert levels == [Level.ANSWERS, Level.CLAIMS]
         assert "nothing labelled" in text_of(app, "coefficients")
+        assert "No human labels yet" in text_of(app, "warnings"), "the sentence is of this level"
 
 
 async def test_no_figure_on_the_agreement_screen_lacks_its_n(

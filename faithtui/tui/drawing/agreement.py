@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from faithtui.domain.cautions import headline
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import LabelSet
@@ -299,7 +300,7 @@ def section(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
 
 def warning_lines(report: AgreementReport, level: Level, width: int) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
-    lines = wrap([Piece(report.headline, "strong")], width - 1, first=PAD)
+    lines = wrap([Piece(headline(level_of(report, level)), "strong")], width - 1, first=PAD)
     marks = {
         Severity.BLOCKING: ("!!", "bad"),
         Severity.CAUTION: ("! ", "warn"),

@@ -43,19 +43,22 @@ def state_pieces(snapshot: RunSnapshot | None, row: RunRow) -> list[Piece]:
 
 
 def total_lines(snapshot: RunSnapshot | None, row: RunRow, width: int) -> list[Line]:
-    """Draw bars for conversations and windows, and why a run stopped."""
+    """Draw how far a run is, and why it stopped.
+
+    Windows have no bar: how many there will be is known once every conversation was begun.
+    """
     if snapshot is not None and snapshot.progress.conversations:
         p = snapshot.progress
         conversations, finished = p.conversations, p.finished
-        windows, planned = p.windows, max(p.windows_planned, p.windows)
+        windows = p.windows
     else:
         conversations = row.conversations
         finished = row.done + row.failed + row.skipped
-        windows = planned = row.windows
+        windows = row.windows
     size = max(8, width - 16 - 20)
     lines = [
         _bar("conversations", finished, conversations, size),
-        _bar("windows", windows, planned, size),
+        line(Piece(f" {'windows':<14}"), Piece(f" {fmt.thousands(windows)} judged", "quiet")),
     ]
     reason = snapshot.reason if snapshot else row.reason
     if reason:

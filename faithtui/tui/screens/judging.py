@@ -43,6 +43,14 @@ class JudgingScreen(FaithScreen):
             id="review.undo",
         ),
         Binding("ctrl+r", "redo", "redo", tooltip="Do again what was taken back", id="review.redo"),
+        Binding(
+            "y,n,i,x",
+            "verdict_elsewhere",
+            "verdict",
+            show=False,
+            tooltip="Outside the list of claims: say that verdicts are given there",
+            id="review.verdict-elsewhere",
+        ),
         Binding("e", "note", "note", tooltip="Write a note on the claim", id="review.note"),
     ]
 
@@ -148,6 +156,11 @@ class JudgingScreen(FaithScreen):
         """Tell that a key came before its claim was on screen."""
         self.app.bell()
         self.say(Piece("that key came before the claim was drawn: nothing was saved", "warn"))
+
+    def action_verdict_elsewhere(self) -> None:
+        """Tell why a verdict key did nothing."""
+        self.app.bell()
+        self.say(Piece("verdicts are given in the list of claims: tab goes there", "warn"))
 
     def _submit(
         self, claim: ClaimView, action: Action, verdict: str | None, note: str | None, words: str

@@ -142,8 +142,13 @@ class ProgressScreen(FaithScreen):
             and self.drawn.state is RunState.RUNNING
             and snapshot.state is not RunState.RUNNING
         )
+        again = (
+            self.drawn is not None
+            and snapshot is not None
+            and snapshot.elapsed_s < self.drawn.elapsed_s
+        )
         self.drawn = snapshot
-        if snapshot is not None and self.began is None:
+        if snapshot is not None and (self.began is None or again):
             self.began = self.session.now() - timedelta(seconds=snapshot.elapsed_s)
         self._ask_names(snapshot)
         self._draw(row, snapshot)
