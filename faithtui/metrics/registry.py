@@ -80,6 +80,22 @@ def options_of(metric: Metric[Any]) -> dict[str, object]:
     return {name: getattr(metric, name) for name in option_names(metric.spec.key)}
 
 
+def changed_options(key: str, options: Mapping[str, object]) -> dict[str, object]:
+    """Keep the options of a stored run that differ from the metric's defaults.
+
+    Strategy and the peer's rules are left out: they are ordered by themselves, not as options.
+
+    Raises:
+        ConfigError: There is no such metric.
+    """
+    defaults = {field.name: field.default for field in fields(entry(key).make)}
+    return {
+        name: value
+        for name, value in options.items()
+        if name not in ("strategy", "as_peer") and name in defaults and defaults[name] != value
+    }
+
+
 def _value(name: str, kind: Any, value: object) -> object:
     if isinstance(value, str) and value.strip().lower() in ("none", "null"):
         value = None

@@ -5,10 +5,12 @@ in a worker afterwards.
 """
 
 import asyncio
+import json
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -307,10 +309,14 @@ class FaithApp(App[None]):
         from faithtui.metrics import registry
         from faithtui.tui.screens.new_run import NewRunScreen
 
-        sources = await asyncio.to_thread(self.session.store.conversations.sources)
+        store = self.session.store
+        sources = await asyncio.to_thread(store.conversations.sources)
+        defaults = replace(
+            self.session.defaults, options=await asyncio.to_thread(_last_options, store)
+        )
         metrics = [(each.spec.key, each.spec.title) for each in registry.METRICS]
         if sources:
-            self.push_screen(NewRunScreen(metrics, sources, self.session.defaults, self.start_run))
+            self.push_screen(NewRunScreen(metrics, sources, defaults, self.start_run))
         else:
             self.notify(
                 "There are no conversations yet: faithtui import FILE.jsonl",
@@ -414,6 +420,18 @@ class FaithApp(App[None]):
             markup=False,
             timeout=15,
         )
+
+
+def _last_options(store: "Store") -> str:
+    """Write the newest run's own options as the form takes them, so that runs stay comparable."""
+    from faithtui.metrics import registry
+
+    last = store.runs.last_id()
+    if last is None:
+        return ""
+    spec = store.runs.row(last).spec
+    changed = registry.changed_options(spec.metric, spec.options)
+    return " ".join(f"{name}={json.dumps(value).strip(chr(34))}" for name, value in changed.items())
 
 
 def _open_store(path: Path) -> "Store":

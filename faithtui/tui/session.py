@@ -30,6 +30,8 @@ class Defaults:
     judge: str = "offline"
     base_url: str | None = None
     concurrency: int = 8
+    options: str = ""
+    """Options of the metric, as the form writes them."""
 
 
 @dataclass

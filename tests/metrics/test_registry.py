@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
-from faithtui.metrics.registry import METRICS, build, entry, option_names, options_of
+from faithtui.metrics.registry import (
+    METRICS,
+    build,
+    changed_options,
+    entry,
+    option_names,
+    options_of,
+)
 from faithtui.metrics.turn_faithfulness import TurnFaithfulness
 
 KEY = "turn-faithfulness"
@@ -131,3 +138,13 @@ def test_the_table_names_each_metric_once() -> None:
     keys = [each.spec.key for each in METRICS]
     assert len(set(keys)) == len(keys)
     assert entry(KEY).make is TurnFaithfulness
+
+
+def test_only_options_that_differ_from_the_defaults_are_changed_ones() -> None:
+    metric = build(
+        "turn-faithfulness", {"window_size": "3", "threshold": "none", "strategy": "window"}
+    )
+    changed = changed_options("turn-faithfulness", options_of(metric))
+    assert changed == {"window_size": 3, "threshold": None}
+    again = {name: str(value) for name, value in changed.items()}
+    assert build("turn-faithfulness", again).rule.threshold is None

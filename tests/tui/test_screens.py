@@ -280,6 +280,19 @@ async def test_a_run_is_started_and_goes_on_while_one_reviews(
         assert newest.spec.options["window_size"] == 2
 
 
+async def test_the_form_begins_with_the_newest_runs_options(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "n")
+        app.screen.query_one("#options", Input).value = "penalize_ambiguous_claims=true"
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
+        await until(pilot, lambda: not app.session.snapshots())
+        await press(pilot, "g", "r", "n")
+        value = app.screen.query_one("#options", Input).value
+    assert "penalize_ambiguous_claims=true" in value.split()
+
+
 async def test_the_form_says_what_is_wrong(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

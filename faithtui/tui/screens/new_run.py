@@ -171,7 +171,7 @@ class NewRunScreen(ModalScreen[None]):
                     compact=True,
                 )
                 yield Label(Content("options   name=value …, such as window_size=5 threshold=0.7"))
-                yield PlainInput(id="options", compact=True)
+                yield PlainInput(value=self._defaults.options, id="options", compact=True)
                 yield Label(Content("claims"))
                 yield Select[str](
                     [
