@@ -16,6 +16,9 @@
     │       └── JudgeRefused           refusal or content filter
     ├── MetricError            6   the metric cannot apply here
     │   ├── ImagesNotSupported     there are images and the judge takes none
+    │   ├── MissingParameters      the metric needs what the conversation does not have
+    │   ├── ContextWindowTooSmall  the judge cannot read what the metric must show it
+    │   ├── NotFaithful            the caller asked for an error instead of a failing result
     │   └── PeerFails              under a peer's rules: the peer itself fails here
     └── ExportError            7   cannot write there
 
@@ -23,6 +26,7 @@ A message says what happened and then what to do about it. A bug is not in this 
 traceback.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -78,9 +82,17 @@ class StoreError(FaithtuiError):
 
 
 class JudgeError(FaithtuiError):
-    """A judge did not give a usable answer."""
+    """A judge did not give a usable answer.
+
+    Attributes:
+        status: HTTP status the provider answered with, None when there was none.
+    """
 
     exit_code = 5
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
 
 
 class JudgeAuthFailed(JudgeError):
@@ -98,9 +110,11 @@ class JudgeRateLimited(JudgeError):
         retry_after_s: Seconds the provider asked us to wait, None when it did not say.
     """
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, retry_after_s: float | None = None, status: int | None = None
+    ) -> None:
         self.retry_after_s = retry_after_s
-        super().__init__(message)
+        super().__init__(message, status=status)
 
 
 class JudgeTimeout(JudgeError):
@@ -143,6 +157,26 @@ class MetricError(FaithtuiError):
 
 class ImagesNotSupported(MetricError):
     """The conversation holds images and the judge takes none."""
+
+
+class MissingParameters(MetricError):
+    """The metric needs something the conversation does not have.
+
+    Attributes:
+        names: What is missing, in the peer's words and order.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        super().__init__(f"missing: {', '.join(names)}; the metric cannot do without")
+
+
+class ContextWindowTooSmall(MetricError):
+    """The judge's context window leaves no room for what the metric must show it."""
+
+
+class NotFaithful(MetricError):
+    """The answer is not supported, and the caller asked for an error then (`raise_error`)."""
 
 
 class PeerFails(MetricError):

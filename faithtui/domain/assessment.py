@@ -12,24 +12,33 @@ from faithtui.domain.windows import Window
 
 Stance = Literal["supports", "contradicts"]
 
+ClaimKind = Literal["claim", "statement", "answer"]
+"""What gets a verdict: a statement of an answer, a statement of a document, a whole answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement of an answer that gets a verdict.
+    """What gets a verdict.
 
-    Identity within a conversation is the turn and the normalised text.
+    Identity within a conversation is the kind, the turn and the normalised text; for a statement
+    of a document the text of the document too, for a whole answer the turn alone.
     """
 
     turn: int
-    """Position of the assistant turn that makes it."""
+    """Position of the assistant turn that makes it; of a statement, the first that has its
+    document; of the answer of several turns, the last."""
     text: str
     span: Span | None = None
-    """Where it stands in the turn's content, None when its words could not be located."""
+    """Where it stands in the turn's content, in `document` for a statement; None when its words
+    could not be located."""
+    kind: ClaimKind = "claim"
+    document: str | None = None
+    """Text of the document a statement belongs to; None for the other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A fact the judge drew from the context."""
+    """What claims are checked against: a fact the judge drew from the context, or a user message."""
 
     text: str
     document: str | None = None

@@ -18,7 +18,29 @@ class Image:
     """An image that belongs to a turn or a document, known by its content."""
 
     sha256: str
+    """64 hexadecimal digits of the bytes; of the address, when only that is known."""
     media_type: str
+    """Such as `image/png`; empty when only an address is known."""
+    url: str | None = None
+    """Where it lies, when the data names an address. faithtui never fetches it."""
+
+    @property
+    def mark(self) -> str:
+        """How a question refers to it."""
+        return f"[attached image {self.sha256[:12]}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text with the images that belong to it, as a judge is shown it."""
+
+    text: str
+    images: tuple[Image, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The text, and one line per image that names it."""
+        return "\n".join([self.text, *(image.mark for image in self.images)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +103,16 @@ class Conversation:
     group: str
     metadata: Mapping[str, object] = field(default_factory=dict)
     ratings: tuple[Rating, ...] = ()
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """All images of its turns and their documents, in order, without repeats."""
+        found: dict[Image, None] = {}
+        for turn in self.turns:
+            found |= dict.fromkeys(turn.images)
+            for document in turn.retrieval_context or ():
+                found |= dict.fromkeys(document.images)
+        return tuple(found)
 
 
 def content_hash(turns: Sequence[Turn]) -> str:

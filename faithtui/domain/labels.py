@@ -37,6 +37,11 @@ class LabelSet:
         """Names of all labels, in order."""
         return tuple(label.name for label in self.labels)
 
+    @property
+    def synonyms(self) -> tuple[tuple[str, str], ...]:
+        """Words of other vocabularies, each with the name of the label it stands for."""
+        return tuple((alias, label.name) for label in self.labels for alias in label.aliases)
+
     def read(self, word: str) -> str | None:
         """Find the label a word stands for.
 
@@ -63,12 +68,36 @@ class LabelSet:
 
 FAITHFULNESS = LabelSet(
     (
-        Label("yes", "Y", "supported", Polarity.GOOD),
+        Label("yes", "Y", "supported", Polarity.GOOD, ("1",)),
         Label("no", "N", "contradicted", Polarity.BAD),
         Label("idk", "?", "not addressed", Polarity.UNSURE, ("borderline",)),
     )
 )
 """Three-way faithfulness. deepeval 4.3.1 says `borderline` where 4.1.10 says `idk`."""
+
+RELEVANCE = LabelSet(
+    (
+        Label("yes", "Y", "relevant", Polarity.GOOD),
+        Label("no", "N", "not relevant", Polarity.BAD),
+    )
+)
+"""Whether a statement of a document serves a message of the user."""
+
+INFERENCE = LabelSet(
+    (
+        Label("1", "1", "can be inferred", Polarity.GOOD, ("yes",)),
+        Label("0", "0", "cannot be inferred", Polarity.BAD, ("no", "idk", "borderline")),
+    )
+)
+"""ragas: what the context contradicts and what it does not mention are both 0."""
+
+SUPPORT = LabelSet(
+    (
+        Label("yes", "Y", "supported", Polarity.GOOD, ("1",)),
+        Label("no", "N", "not supported", Polarity.BAD, ("idk", "borderline", "0")),
+    )
+)
+"""LlamaIndex: an answer as a whole, supported or not."""
 
 NOT_A_CLAIM = "x"
 """A person's word for a claim nobody should be judged on: phantom, opinion, bad split."""

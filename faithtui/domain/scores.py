@@ -69,6 +69,23 @@ class ScoringRule:
     as_peer: bool = False
     """Use the peer's arithmetic with its oddities: missing verdicts leave the denominator, strict
     clamps each window and not the mean, plain float comparison."""
+    labels: tuple[str, ...] = ()
+    """Names of the metric's labels; () in runs of an older version: any word is one."""
+    synonyms: tuple[tuple[str, str], ...] = ()
+    """Words that people may have used under another metric, and the label each stands for."""
+
+    def heard(self, word: str) -> str | None:
+        """Say what a person's word means under this metric.
+
+        People label a claim once, under whichever metric they review; `no` said there is `0` here.
+
+        Returns:
+            A label of the metric or `x`; None when the word has no meaning here, so that the claim
+            counts as not reviewed.
+        """
+        if word == NOT_A_CLAIM or word in self.labels or not self.labels:
+            return word
+        return dict(self.synonyms).get(word)
 
     @property
     def bar(self) -> float | None:
@@ -204,13 +221,14 @@ def score_set(
     Args:
         windows: All windows of the conversation, in order.
         rule: The metric's rule.
-        human: People's verdict per claim identity; it replaces the judge's in every window. A
-            claim called `x` leaves numerator and denominator. None or {}: the judge's own scores.
+        human: People's verdict per claim identity, in any metric's words; it replaces the judge's
+            in every window. A claim called `x` leaves numerator and denominator. None or {}: the
+            judge's own scores.
 
     Returns:
         The three scores, and the score of every window in order.
     """
-    said = human or {}
+    said = {claim: label for claim, word in (human or {}).items() if (label := rule.heard(word))}
 
     def labels(occurrences: Iterable[Occurrence]) -> list[str | None]:
         found = [said.get(each.claim, each.label) for each in occurrences]

@@ -126,6 +126,92 @@ class ConcludeReasons:
     """Reasons of the windows, in order."""
 
 
+@dataclass(frozen=True, slots=True)
+class RelateDocument:
+    """Cut a document into statements, and name for each the user messages it serves.
+
+    Messages are numbered q0, q1, … in order.
+
+    Reply: `{"statements": [{"statement": str, "reason": str, "serves": ["q0", …], "verdict": word},
+    …]}`. `verdict` is `yes` when the statement serves any of the messages, else `no`.
+    """
+
+    document: str
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeDocument:
+    """Cut a document into statements, each relevant to the messages together or not, as deepeval.
+
+    Reply: `{"verdicts": [{"statement": str, "verdict": word, "reason": str}, …]}`.
+    """
+
+    document: str
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRelevance:
+    """Put into one to three sentences why a window's context got its score.
+
+    Reply: `{"reason": str}`.
+    """
+
+    score: float
+    messages: tuple[str, ...]
+    irrelevant: tuple[str, ...]
+    """Statements called irrelevant, each with its reason."""
+    relevant: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitAnswer:
+    """Cut an answer into statements that can be understood alone, as ragas asks.
+
+    Reply: `{"statements": [str, …]}`.
+    """
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class InferStatements:
+    """Say of each statement whether it can be inferred from the contexts.
+
+    Reply: `{"s0": {"reason": str, "verdict": "1" or "0"}, …}`, one key per statement.
+    """
+
+    statements: tuple[str, ...]
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InferStatementList:
+    """The same as an unnumbered list, as ragas asks.
+
+    Reply: `{"statements": [{"statement": str, "reason": str, "verdict": 1 or 0}, …]}` in order.
+    """
+
+    statements: tuple[str, ...]
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportAnswer:
+    """Say whether a context supports an answer, as LlamaIndex asks.
+
+    Reply: not JSON but a text, `YES` or `NO`.
+    """
+
+    answer: str
+    context: str
+    """One chunk of packed contexts."""
+    earlier: str | None = None
+    """The reply to the chunk before, None for the first chunk: keep a YES, else look again."""
+
+
 Task = (
     ExtractTruths
     | ExtractPooledTruths
@@ -136,4 +222,11 @@ Task = (
     | JudgeClaimList
     | ExplainScore
     | ConcludeReasons
+    | RelateDocument
+    | JudgeDocument
+    | ExplainRelevance
+    | SplitAnswer
+    | InferStatements
+    | InferStatementList
+    | SupportAnswer
 )

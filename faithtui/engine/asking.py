@@ -6,14 +6,17 @@ a reply is committed before it is used.
 """
 
 import asyncio
+import contextlib
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
+from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.errors import (
+    ImagesNotSupported,
     JudgeError,
     JudgeRateLimited,
     JudgeRefused,
@@ -22,9 +25,9 @@ from faithtui.errors import (
     JudgeTimeout,
     JudgeUnavailable,
 )
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Stop, Usage
+from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Stop, Usage
 from faithtui.judges.reading import parse_reply
-from faithtui.metrics.base import Mismatch, Question
+from faithtui.metrics.base import Mismatch, Pace, Question
 from faithtui.store.records import StoredReply
 
 T = TypeVar("T")
@@ -75,6 +78,15 @@ class MemoryReplies:
             self._usable[key] = reply
 
 
+def _no_image(image: Image) -> ImageData:
+    """Stand in for a source of images where there is none.
+
+    Raises:
+        ImagesNotSupported: Always.
+    """
+    raise ImagesNotSupported(f"there is nowhere to read the image {image.sha256[:12]} from")
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts of calls, kept by the engine's thread alone."""
@@ -99,10 +111,33 @@ class Asker:
         tally: Tally | None = None,
         on_retry: Callable[[str, JudgeError, float], None] = lambda step, error, wait_s: None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        pace: Pace | None = None,
+        load_image: Callable[[Image], ImageData] = _no_image,
+        on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
     ) -> None:
+        """Prepare; nothing is asked yet.
+
+        Args:
+            judge: Who answers.
+            replies: Where replies are kept.
+            concurrency: Questions in the air at once.
+            tally: Where calls are counted; None for one of its own.
+            on_retry: Told of every attempt that is made again, and the seconds until then.
+            pause: Waits for seconds.
+            pace: What the metric's options allow; None: no limit of theirs.
+            load_image: Gives the bytes or the address of an image.
+            on_reply: Told of every reply that is used, and whether it was stored before.
+        """
+        pace = pace or Pace()
         self._judge = judge
         self._replies = replies
-        self._slots = asyncio.Semaphore(concurrency)
+        self._slots = asyncio.Semaphore(1 if pace.one_call else concurrency)
+        self._answers = (
+            contextlib.nullcontext() if pace.answers is None else asyncio.Semaphore(pace.answers)
+        )
+        self._pause_s = pace.pause_s
+        self._load_image = load_image
+        self._on_reply = on_reply
         self.tally = tally or Tally()
         self._on_retry = on_retry
         self._pause = pause
@@ -112,6 +147,15 @@ class Asker:
     def takes_images(self) -> bool:
         """Whether the judge takes images."""
         return self._judge.takes_images
+
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens the judge can read and write at once."""
+        return self._judge.context_window
+
+    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+        """Hold a place while one answer is judged."""
+        return self._answers
 
     def on_behalf_of(self, item: ItemId | None) -> "BoundAsk":
         """Make the `Ask` of one conversation; its calls are stored under that item."""
@@ -137,6 +181,7 @@ class Asker:
             prompt=question.prompt,
             schema=question.reply.schema,
             max_tokens=question.max_tokens,
+            images=tuple(map(self._load_image, question.images)),
         )
         for repairs_left in range(REPAIRS, -1, -1):
             try:
@@ -159,7 +204,9 @@ class Asker:
         stored = self._replies.find(key)
         if stored is not None:
             self.tally.calls_stored += 1
-            return _understand(question, _from_store(stored))
+            reply = _from_store(stored)
+            self._on_reply(request.step, reply, True)
+            return _understand(question, reply)
         task = self._in_the_air.get(key)
         if task is None:
             task = asyncio.create_task(self._call(question, request, key, item))
@@ -213,12 +260,15 @@ class Asker:
         """Put one request on the wire and commit the reply before it is used."""
         self.tally.in_flight += 1
         try:
+            if self._pause_s:
+                await self._pause(self._pause_s)
             reply = await self._judge.send(request)
         finally:
             self.tally.in_flight -= 1
         self.tally.calls += 1
         self.tally.tokens_in += reply.usage.tokens_in or 0
         self.tally.tokens_out += reply.usage.tokens_out or 0
+        self._on_reply(request.step, reply, False)
         kept = _to_store(reply)
         try:
             value = _understand(question, reply)
@@ -241,6 +291,15 @@ class BoundAsk:
         """Whether the judge takes images."""
         return self.asker.takes_images
 
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens the judge can read and write at once."""
+        return self.asker.context_window
+
+    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+        """Hold a place while one answer is judged."""
+        return self.asker.in_flight()
+
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
         """Ask; see `Asker.ask`."""
         return self.asker.ask(question, self.item)
@@ -256,6 +315,7 @@ def reply_key(fingerprint: str, request: JudgeRequest) -> str:
         request.schema,
         request.max_tokens,
         request.replicate,
+        *(image.sha256 for image in request.images),
     ]
     text = json.dumps(parts, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
@@ -275,6 +335,8 @@ def _understand(question: Question[T], reply: JudgeReply) -> T:
         raise JudgeRefused(f"the judge refused to answer `{question.step}`", raw=reply.text)
     parse = question.reply.parse or parse_reply
     try:
+        if question.reply.schema is None:
+            return question.reply.read(reply.text, reply.structured)
         return question.reply.read(parse(reply.text), reply.structured)
     except Mismatch as error:
         raise JudgeReplyInvalid(
@@ -286,7 +348,7 @@ def _repair_prompt(prompt: str, error: JudgeReplyInvalid) -> str:
     """Say what was wrong with the last answer, after the whole question."""
     return (
         f"{prompt}\n\nAn earlier answer could not be used: {error}. "
-        "Answer again, with the JSON object only."
+        "Answer again, in the form asked for and with nothing else."
     )
 
 

@@ -70,6 +70,11 @@ class AnthropicJudge:
         """No: questions are text."""
         return False
 
+    @property
+    def context_window(self) -> int | None:
+        """Not known."""
+        return None
+
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once. See `Judge.send`."""
         # What the API cannot enforce (counts, lengths, bounds) moves into the descriptions.

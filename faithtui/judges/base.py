@@ -34,6 +34,19 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class ImageData:
+    """An image on its way to a judge: bytes, or an address the provider fetches itself."""
+
+    sha256: str
+    media_type: str
+    mark: str
+    """How the prompt refers to it; goes before the image."""
+    data: bytes | None
+    """None: only the address is known."""
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeRequest:
     """One question."""
 
@@ -43,11 +56,14 @@ class JudgeRequest:
     """What it is about, for judges that compute."""
     system: str
     prompt: str
-    schema: Mapping[str, object]
-    """JSON Schema of the reply: an object, all properties required, none additional."""
+    schema: Mapping[str, object] | None
+    """JSON Schema of the reply: an object, all properties required, none additional. None: the
+    reply is plain text."""
     max_tokens: int
     replicate: int = 0
     """Which repetition this is, when the same question is asked again on purpose."""
+    images: tuple[ImageData, ...] = ()
+    """Shown after the prompt, in order. Only sent to judges that take images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +97,10 @@ class Judge(Protocol):
     @property
     def takes_images(self) -> bool:
         """Whether questions may carry images."""
+
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens it can read and write at once; None when nobody knows."""
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Put exactly one request on the wire, without retrying, and return what came back.

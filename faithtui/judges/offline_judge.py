@@ -87,6 +87,11 @@ class OfflineJudge:
         """False: it compares words."""
         return False
 
+    @property
+    def context_window(self) -> int | None:
+        """Not known."""
+        return None
+
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Compute the answer to `request.task`; the prompt is not read.
 

@@ -68,6 +68,11 @@ class OpenAIJudge:
         """No: questions are text."""
         return False
 
+    @property
+    def context_window(self) -> int | None:
+        """Not known."""
+        return None
+
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once. See `Judge.send`."""
         # The official host refuses the old name for its newer models; local servers silently

@@ -47,6 +47,11 @@ class ReplayJudge:
         """No: questions are text."""
         return False
 
+    @property
+    def context_window(self) -> int | None:
+        """Not known."""
+        return None
+
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Look the question up.
 

@@ -6,11 +6,12 @@ store and exports need stands in `MetricSpec` and `ScoringRule`.
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from faithtui.domain.assessment import Assessment, Claim, Conclusion
-from faithtui.domain.conversation import Conversation
+from faithtui.domain.assessment import Assessment, Claim, ClaimKind, Conclusion
+from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.tasks import Task
@@ -33,8 +34,9 @@ class Mismatch(ValueError):
 class ReplyShape(Generic[T_co]):
     """What a reply must look like, and how it becomes a value."""
 
-    schema: Mapping[str, object]
-    """JSON Schema sent to the judge: an object, all properties required, none additional."""
+    schema: Mapping[str, object] | None
+    """JSON Schema sent to the judge: an object, all properties required, none additional. None:
+    the reply is plain text, and `read` gets it as it came."""
     read: Callable[[object, bool], T_co]
     """From parsed JSON, and whether the provider was bound to the schema, to the value.
 
@@ -55,6 +57,8 @@ class Question(Generic[T_co]):
     prompt: str
     reply: ReplyShape[T_co]
     max_tokens: int
+    images: tuple[Image, ...] = ()
+    """Images the prompt refers to by their marks."""
 
 
 class Ask(Protocol):
@@ -63,6 +67,13 @@ class Ask(Protocol):
     @property
     def takes_images(self) -> bool:
         """Whether the judge behind it accepts images."""
+
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens the judge can read and write at once; None when nobody knows."""
+
+    def in_flight(self) -> AbstractAsyncContextManager[object]:
+        """Hold a place while one answer is judged; waits while `Pace.answers` others do."""
 
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
         """Ask, and wait for the answer.
@@ -85,10 +96,32 @@ class MetricSpec:
     peer: str
     """System and version whose metric this is, such as `deepeval 4.3.1`."""
     labels: LabelSet
-    has_truths: bool
-    """Whether the judge draws truths from the context first."""
-    claims_from: str
-    """Where claims come from, in words for the screen: `answer`."""
+    judges: ClaimKind
+    """What gets a verdict. People's ratings of answers are compared with `claim` and `answer`."""
+    units: tuple[str, str]
+    """Its name on screens, one and many: `claim`, `claims`."""
+    references: str | None
+    """Heading of what units are checked against (`truths`); None: the judge reads the passages."""
+    references_are_facts: bool
+    """References were drawn from documents; else they are messages of the conversation."""
+    nothing_judged: str
+    """Sentence for a window without units."""
+    nothing_checked: str
+    """Sentence for the place of the references, where there are none."""
+    context_from: str
+    """Whose retrieval context is read, in words that follow `not used: this metric reads`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a metric's options allow questions to be put. The engine keeps to it."""
+
+    one_call: bool = False
+    """One question at a time, in the whole run."""
+    answers: int | None = None
+    """At most so many answers in flight at once, in the whole run; None: no limit of its own."""
+    pause_s: float = 0.0
+    """Seconds to wait before each call."""
 
 
 class Metric(Protocol[FindingsT]):
@@ -105,6 +138,18 @@ class Metric(Protocol[FindingsT]):
     @property
     def prompt_digest(self) -> str:
         """64 hexadecimal digits that change when any prompt text changes."""
+
+    @property
+    def pace(self) -> Pace:
+        """How fast its options allow questions to be put."""
+
+    @property
+    def judge(self) -> str | None:
+        """Judge that its options name, as `provider:model`; None: the run's."""
+
+    @property
+    def verbose_mode(self) -> bool:
+        """Whether each conversation's steps are to be told on stderr."""
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation; () when the metric finds nothing to judge."""
@@ -137,4 +182,22 @@ class Metric(Protocol[FindingsT]):
         """Score one window from what was gathered. Pure."""
 
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
-        """Combine all windows, in order, and ask for a final reason where the options want one."""
+        """Combine all windows, in order, and ask for a final reason where the options want one.
+
+        Raises:
+            NotFaithful: The options want an error instead of a failing result.
+        """
+
+    def peer_results(
+        self,
+        conversation: Conversation,
+        assessments: Sequence[Assessment],
+        conclusion: Conclusion,
+        latency_ms: int,
+    ) -> tuple[Mapping[str, object], ...]:
+        """Say the result in the peer's words: its field names, with JSON values. Pure.
+
+        Returns:
+            One result where the peer measures a conversation; one per window where it measures an
+            answer.
+        """

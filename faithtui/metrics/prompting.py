@@ -38,7 +38,8 @@ def load_prompts(metric: str, steps: Mapping[str, Sequence[str]], own: Path | No
     """Read a metric's prompt texts.
 
     Args:
-        metric: Key of the metric; its folder under `prompts/`.
+        metric: Key of the metric; its folder under `prompts/`. A text that is not there is the
+            one that metrics share.
         steps: Every step and the holes its text must have.
         own: Folder with the user's texts: `<metric>/<step>.txt` or `<step>.txt` replaces the
             packaged one. None: only packaged texts.
@@ -47,13 +48,16 @@ def load_prompts(metric: str, steps: Mapping[str, Sequence[str]], own: Path | No
         ConfigError: The folder is not there or holds no prompt of the metric, a text cannot be
             read, or it lacks a hole or has one we cannot fill.
     """
-    packaged = resources.files("faithtui.metrics") / "prompts" / metric
+    prompts = resources.files("faithtui.metrics") / "prompts"
     texts: dict[str, str] = {}
     replaced = 0
     for step, holes in steps.items():
         path = _own_file(own, metric, step)
         if path is None:
-            texts[step] = (packaged / f"{step}.txt").read_text(encoding="utf-8")
+            packaged = prompts / metric / f"{step}.txt"
+            if not packaged.is_file():
+                packaged = prompts / "shared" / f"{step}.txt"
+            texts[step] = packaged.read_text(encoding="utf-8")
             continue
         try:
             texts[step] = path.read_text(encoding="utf-8")

@@ -19,7 +19,8 @@ class Entry:
 
     spec: MetricSpec
     steps: Mapping[str, tuple[str, ...]]
-    make: type[turn_faithfulness.TurnFaithfulness]
+    make: type[Any]
+    """A frozen dataclass that is a `Metric`; its fields are the options."""
 
 
 METRICS: tuple[Entry, ...] = (
@@ -67,7 +68,8 @@ def build(
             )
         values[name] = _value(name, kinds[name], value)
     prompts = load_prompts(found.spec.key, found.steps, prompts_dir)
-    return found.make(prompts=prompts, **values)
+    made: Metric[Any] = found.make(prompts=prompts, **values)
+    return made
 
 
 def option_names(key: str) -> tuple[str, ...]:

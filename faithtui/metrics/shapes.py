@@ -80,11 +80,12 @@ def lists_by_key(
 def one_list(name: str, *, as_peer: bool = False) -> ReplyShape[tuple[str, ...]]:
     """`{"claims": ["…"]}`: one list of texts, trimmed and kept like those of `lists_by_key`."""
     by_key = lists_by_key([name], as_peer=as_peer)
+    schema = closed_object({name: _TEXTS})
 
     def read(value: object, structured: bool) -> tuple[str, ...]:
         return by_key.read(value, structured)[0]
 
-    return _shape(by_key.schema, read, as_peer)
+    return _shape(schema, read, as_peer)
 
 
 def one_text(name: str, *, as_peer: bool = False) -> ReplyShape[str]:

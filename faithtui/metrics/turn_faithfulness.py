@@ -10,28 +10,27 @@ Source: deepeval 4.3.1, metrics/turn_faithfulness. docs/metrics/turn-faithfulnes
 and every difference.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from faithtui.domain.assessment import Assessment, Claim, Conclusion, Verdict
+from faithtui.domain.assessment import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.scores import (
-    ScoreState,
-    ScoringRule,
-    mean_score,
-    no_score,
-    passes,
-    window_score,
-)
-from faithtui.domain.tasks import ConcludeReasons, ExplainScore
+from faithtui.domain.scores import ScoringRule
 from faithtui.domain.windows import Window, interactions, sliding
-from faithtui.errors import ConfigError, ImagesNotSupported, JudgeError, PeerFails
-from faithtui.metrics.base import STOPS_THE_RUN, Ask, MetricSpec, Question
+from faithtui.errors import ConfigError, PeerFails
+from faithtui.metrics import questions
+from faithtui.metrics.base import Ask, MetricSpec, Pace
+from faithtui.metrics.findings import (
+    WindowFindings,
+    assessed,
+    concluded,
+    conversation_result,
+    openai_by_default,
+)
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.shapes import one_text
-from faithtui.metrics.strategies.common import WindowFindings, composed_reason
+from faithtui.metrics.questions import check_images
 from faithtui.metrics.strategies.evidence import gather as by_evidence
 from faithtui.metrics.strategies.window import gather as by_window
 
@@ -41,22 +40,16 @@ SPEC = MetricSpec(
     version="1",
     peer="deepeval 4.3.1",
     labels=FAITHFULNESS,
-    has_truths=True,
-    claims_from="answer",
+    judges="claim",
+    units=("claim", "claims"),
+    references="truths",
+    references_are_facts=True,
+    nothing_judged="The judge found no claim here, so the window scores 1.",
+    nothing_checked="The judge drew no truth from the documents in view.",
+    context_from="the documents of assistant turns",
 )
 
-STEPS = {
-    "system": (),
-    "truths": ("documents", "limit"),
-    "pooled-truths": ("documents", "limit"),
-    "claims": ("history", "questions", "answers"),
-    "pooled-claims": ("questions", "answers"),
-    "evidence": ("groups",),
-    "verdicts": ("truths", "claims"),
-    "verdict-list": ("truths", "claims"),
-    "reason": ("score", "findings"),
-    "final-reason": ("score", "success", "reasons"),
-}
+STEPS = {**questions.STEPS, "evidence": ("groups",)}
 """Prompt texts and the holes each must have."""
 
 
@@ -79,8 +72,12 @@ class TurnFaithfulness:
     """Claims that the context does not address fail."""
     window_size: int = 10
     """How far a window reaches back, in interactions."""
+    model: str | None = None
+    """The judge: `provider:model`, or a bare name of OpenAI's; None: the run's."""
     async_mode: bool = True
     """Ask what does not depend on each other at once; False: one question at a time."""
+    verbose_mode: bool = False
+    """Tell the steps of each conversation on stderr."""
     answers_alone: bool = False
     """Take a conversation without any user turn as one interaction."""
     as_peer: bool = False
@@ -118,12 +115,24 @@ class TurnFaithfulness:
             threshold=self.threshold,
             strict=self.strict_mode,
             as_peer=self.as_peer,
+            labels=SPEC.labels.names,
+            synonyms=SPEC.labels.synonyms,
         )
 
     @property
     def prompt_digest(self) -> str:
         """Changes when any prompt text changes."""
         return self.prompts.digest
+
+    @property
+    def pace(self) -> Pace:
+        """One question at a time without `async_mode`."""
+        return Pace(one_call=not self.async_mode)
+
+    @property
+    def judge(self) -> str | None:
+        """The judge that `model` names."""
+        return openai_by_default(self.model)
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into sliding windows of interactions."""
@@ -147,13 +156,7 @@ class TurnFaithfulness:
         self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
     ) -> tuple[WindowFindings, ...]:
         """Ask everything about a conversation, by the chosen strategy; one entry per window."""
-        if not ask.takes_images and any(
-            turn.images or any(document.images for document in turn.retrieval_context or ())
-            for turn in conversation.turns
-        ):
-            raise ImagesNotSupported(
-                "the conversation holds images and this judge takes none; choose another judge"
-            )
+        check_images(conversation, ask)
         if self.as_peer and any(
             document.source is not None
             for window in self.windows(conversation)
@@ -172,65 +175,20 @@ class TurnFaithfulness:
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one window."""
-        found = findings[window.position]
-        if found.failure is not None:
-            return Assessment(window, no_score(ScoreState.FAILED, found.failure))
-        return Assessment(
-            window=window,
-            score=window_score([each.label for each in found.verdicts], self.rule, found.surplus),
-            verdicts=found.verdicts,
-            truths=found.truths,
-            surplus=found.surplus,
-            reason=found.reason or composed_reason(self.rule, found.verdicts),
-            without_context=found.without_context,
-        )
+        return assessed(self.rule, findings[window.position], window)
 
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
-        """Average the windows; a reason that cannot be had never costs the score."""
-        score = mean_score([each.score for each in assessments], self.rule)
-        success = passes(score, self.rule)
-        if not self.include_reason or not assessments or score.value is None:
-            return Conclusion(score, success)
-        reasons = tuple(each.reason for each in assessments if each.reason)
-        reason: str | None
-        try:
-            reason = await ask(self.final_reason(score.value, success, reasons))
-        except STOPS_THE_RUN:
-            raise
-        except JudgeError:
-            if self.as_peer:
-                raise
-            reason = "; ".join(dict.fromkeys(reasons)) or None
-        return Conclusion(score, success, reason or None)
-
-    def final_reason(
-        self, score: float, success: bool | None, reasons: tuple[str, ...]
-    ) -> Question[str]:
-        """Ask why the conversation got its score."""
-        verdict = {None: "no threshold was set", True: "passed", False: "failed"}[success]
-        return Question(
-            step="final-reason",
-            task=ConcludeReasons(score, success, reasons),
-            system=self.prompts.render("system"),
-            prompt=self.prompts.render(
-                "final-reason", score=f"{score:.2f}", success=verdict, reasons=_lines(reasons)
-            ),
-            reply=one_text("reason", as_peer=self.as_peer),
-            max_tokens=400,
+        """Average the windows and ask why."""
+        return await concluded(
+            self.prompts, self.rule, assessments, ask, include_reason=self.include_reason
         )
 
-    def window_reason(self, score: float, verdicts: Sequence[Verdict]) -> Question[str]:
-        """Ask why a window got its score, as the peer does: only contradictions are shown."""
-        findings = tuple(each.reason or "" for each in verdicts if each.label == "no")
-        return Question(
-            step="reason",
-            task=ExplainScore(score, findings),
-            system=self.prompts.render("system"),
-            prompt=self.prompts.render("reason", score=f"{score:.2f}", findings=_lines(findings)),
-            reply=one_text("reason", as_peer=self.as_peer),
-            max_tokens=400,
-        )
-
-
-def _lines(texts: Sequence[str]) -> str:
-    return "\n".join(f"- {' '.join(text.split())}" for text in texts) or "(none)"
+    def peer_results(
+        self,
+        conversation: Conversation,
+        assessments: Sequence[Assessment],
+        conclusion: Conclusion,
+        latency_ms: int,
+    ) -> tuple[Mapping[str, object], ...]:
+        """Say the result in deepeval's words."""
+        return conversation_result(conclusion, self.rule.bar)

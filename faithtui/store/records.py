@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from faithtui.domain.assessment import Stance
-from faithtui.domain.conversation import Role, Span
+from faithtui.domain.assessment import ClaimKind, Stance
+from faithtui.domain.conversation import Image, Role, Span
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
 from faithtui.domain.review import HumanVerdict
 from faithtui.domain.scores import Score, ScoreSet, ScoringRule
@@ -142,9 +142,8 @@ class ItemRow:
     corrected: ScoreSet | None
     """With people's verdicts in place; equal to `scores` while there are none."""
     claims: int
-    yes: int
-    no: int
-    idk: int
+    labels: Mapping[str, int]
+    """How many unique claims have each label of the judge; labels nobody got may be left out."""
     missing: int
     labelled: int
     """Claims somebody gave a verdict on."""
@@ -160,6 +159,7 @@ class DocumentView:
     """P number on screen, from 1, through the conversation; the same text has one number."""
     text: str
     source: str | None
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,7 @@ class TurnView:
     content: str
     documents: tuple[DocumentView, ...] | None
     """None: unknown; (): retrieval returned nothing."""
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,9 @@ class ClaimView:
     """From 1, through the conversation, in the order of the answers."""
     turn: int
     text: str
+    """Of a whole answer, what the turn says."""
     span: Span | None
+    """In the turn's content; of a statement, in its document."""
     verdicts: tuple[WindowVerdictView, ...]
     """One per window that holds it, in order; the first is the home verdict. Never empty."""
     evidence: tuple[EvidenceView, ...]
@@ -226,7 +229,10 @@ class ClaimView:
     others: tuple[HumanVerdict, ...]
     """What other people said."""
     human: str | None
-    """Consensus of everybody, `x` included; None: unreviewed."""
+    """Consensus of everybody, in the words of the run's metric, `x` included; None: unreviewed."""
+    kind: ClaimKind = "claim"
+    document: int | None = None
+    """P number of the document a statement belongs to; None for the other kinds."""
 
     @property
     def judge(self) -> WindowVerdictView:
@@ -264,6 +270,61 @@ class ReviewView:
     previous: ItemId | None
     """Neighbours in the run that have something to review."""
     next: ItemId | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """An image as it came: its bytes, or its address alone."""
+
+    image: Image
+    data: bytes | None
+    """None: only the address is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """A run that judged the conversation; a column of the comparison."""
+
+    run: RunRow
+    item: ItemRow
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCell:
+    """What one run says about one answer alone."""
+
+    score: Score
+    """Of what was judged of this answer, by the run's rule; each once, by its home label."""
+    labels: Mapping[str, int]
+    """How many of its claims, statements or answers have each label of the judge."""
+    missing: int
+    """How many have none."""
+    corrected: Score
+    """The same with people's verdicts in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedAnswer:
+    """One answer and what every run says about it; a row of the comparison."""
+
+    turn: int
+    content: str
+    human: str | None
+    """What people said of the whole answer; None: nobody did."""
+    cells: tuple[ComparedCell | None, ...]
+    """One per run; None: the run did not judge this answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareView:
+    """One conversation, as all metrics and judges see it."""
+
+    conversation: ConversationId
+    source: str
+    key: str
+    runs: tuple[ComparedRun, ...]
+    """The newest run of each metric and judge that has the conversation, in the order of runs."""
+    answers: tuple[ComparedAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)

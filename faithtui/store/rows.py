@@ -117,9 +117,7 @@ def _item_row(row: AnyRow) -> ItemRow:
         if row.corrected_scores is None
         else score_set_from_json(row.corrected_scores),
         claims=row.claims,
-        yes=row.labels.get("yes", 0),
-        no=row.labels.get("no", 0),
-        idk=row.labels.get("idk", 0),
+        labels=row.labels,
         missing=row.missing,
         labelled=row.labelled,
         overridden=row.overridden,

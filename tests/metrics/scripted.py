@@ -1,6 +1,7 @@
 """A judge behind an `Ask` that knows the facts, and can be made to answer something else."""
 
 import asyncio
+import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -45,6 +46,13 @@ class ScriptedAsk:
     @property
     def takes_images(self) -> bool:
         return self._takes_images
+
+    @property
+    def context_window(self) -> int | None:
+        return self._oracle.context_window
+
+    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+        return contextlib.nullcontext()
 
     async def __call__(self, question: Question[T]) -> T:
         self.questions.append(question)

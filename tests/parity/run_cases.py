@@ -75,6 +75,10 @@ class OracleJudge:
     def takes_images(self) -> bool:
         return bool(self._oracle.get("multimodal", False))
 
+    @property
+    def context_window(self) -> int | None:
+        return int(self._oracle.get("context_window", 3900))
+
     async def send(self, request: JudgeRequest) -> JudgeReply:
         fault = self._faults.get(request.step.replace("-", "_")) or {}
         if "raise" in fault:

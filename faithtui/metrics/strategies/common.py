@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from faithtui.domain.assessment import Truth, Verdict
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule, window_score
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import STOPS_THE_RUN, Ask, Question
+from faithtui.metrics.base import STOPS_THE_RUN, Ask
+from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.questions import why_score
 from faithtui.metrics.shapes import Said
 
 T = TypeVar("T")
@@ -24,21 +25,6 @@ PEER_WORDS = ("yes", "no", "borderline", "idk")
 """Words a structured reply may use under the peer's rules; older versions say idk."""
 
 _LEADING_LETTERS = re.compile(r"[a-z]+")
-
-
-@dataclass(frozen=True, slots=True)
-class WindowFindings:
-    """What was found out about one window, before it is scored."""
-
-    verdicts: tuple[Verdict, ...] = ()
-    truths: tuple[Truth, ...] = ()
-    surplus: tuple[str | None, ...] = ()
-    reason: str | None = None
-    """The judge's reason for the score; None when it was not asked for one."""
-    failure: str | None = None
-    """Why the window could not be judged."""
-    without_context: bool = False
-    """No assistant turn of the window has a document."""
 
 
 class FaithfulnessOptions(Protocol):
@@ -70,9 +56,6 @@ class FaithfulnessOptions(Protocol):
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation."""
-
-    def window_reason(self, score: float, verdicts: Sequence[Verdict]) -> Question[str]:
-        """Ask why a window got its score."""
 
 
 async def tried(answer: Awaitable[T], as_peer: bool) -> T | JudgeError:
@@ -118,21 +101,6 @@ def understood(said: Said | None, as_peer: bool) -> bool:
     return bool(said.supports or said.contradicts) or read_word(said.word, as_peer) is not None
 
 
-def limit_phrase(limit: int | None, of_what: str) -> str:
-    """Put a limit into words for a prompt."""
-    if limit is None:
-        return "all facts"
-    return f"at most the {max(0, limit)} most important facts {of_what}"
-
-
-def has_context(conversation: Conversation, window: Window) -> bool:
-    """Whether any assistant turn of the window has a document."""
-    return any(
-        conversation.turns[turn].role == "assistant" and conversation.turns[turn].retrieval_context
-        for turn in window.turns
-    )
-
-
 async def with_peer_reasons(
     metric: FaithfulnessOptions, findings: Sequence[WindowFindings], ask: Ask
 ) -> tuple[WindowFindings, ...]:
@@ -146,16 +114,7 @@ async def with_peer_reasons(
         if score is None or not any(label is not None for label in (*labels, *found.surplus)):
             explained.append(found)
             continue
-        reason = await ask(metric.window_reason(score, found.verdicts))
+        contradictions = [each.reason or "" for each in found.verdicts if each.label == "no"]
+        reason = await ask(why_score(metric.prompts, score, contradictions, as_peer=True))
         explained.append(replace(found, reason=reason))
     return tuple(explained)
-
-
-def composed_reason(rule: ScoringRule, verdicts: Sequence[Verdict]) -> str | None:
-    """Say what cost a window its score, from the verdicts' own reasons; None when nothing did."""
-    parts = [
-        f"{each.claim.text} ({each.label}): {each.reason or 'no reason given'}"
-        for each in verdicts
-        if each.label is not None and each.label not in rule.passing
-    ]
-    return "; ".join(dict.fromkeys(parts)) or None

@@ -16,13 +16,9 @@ from faithtui.domain.assessment import Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeReplyInvalid
+from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.shapes import Said
-from faithtui.metrics.strategies.common import (
-    FaithfulnessOptions,
-    WindowFindings,
-    has_context,
-    read_word,
-)
+from faithtui.metrics.strategies.common import FaithfulnessOptions, read_word
 
 
 @dataclass(frozen=True, slots=True)

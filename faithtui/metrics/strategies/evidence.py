@@ -16,32 +16,34 @@ from dataclasses import replace
 from functools import partial
 
 from faithtui.domain.assessment import Claim, Truth
-from faithtui.domain.conversation import Conversation
+from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.location import locate
-from faithtui.domain.tasks import (
-    EvidenceGroup,
-    ExtractClaims,
-    FindEvidence,
-)
+from faithtui.domain.tasks import EvidenceGroup, FindEvidence
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Ask, Question
 from faithtui.metrics.concurrency import together
-from faithtui.metrics.prompting import blocks, numbered
-from faithtui.metrics.shapes import Said, lists_by_key, verdicts_by_key
+from faithtui.metrics.findings import WindowFindings
+from faithtui.metrics.prompting import numbered
+from faithtui.metrics.questions import (
+    claims_by_answer,
+    documents_of,
+    pooled_truths,
+    said_by,
+    truths_by_document,
+)
+from faithtui.metrics.shapes import Said, verdicts_by_key
 from faithtui.metrics.strategies.common import (
     ASKED_AGAIN,
     PEER_WORDS,
     FaithfulnessOptions,
-    WindowFindings,
     told,
     tried,
     understood,
     with_peer_reasons,
 )
 from faithtui.metrics.strategies.derivation import Finding, Known, derive
-from faithtui.metrics.strategies.questions import documents_of, pooled_truths, truths_by_document
 
 
 async def gather(
@@ -88,11 +90,17 @@ async def _truths_per_window(
     known: Known,
 ) -> None:
     questions = [
-        pooled_truths(metric, documents_of(conversation, window.turns)) for window in windows
+        pooled_truths(
+            metric.prompts,
+            documents_of(conversation, window.turns),
+            metric.truths_extraction_limit,
+            as_peer=True,
+        )
+        for window in windows
     ]
     replies = await together((ask(question) for question in questions), at_once=metric.async_mode)
-    for window, texts in zip(windows, replies, strict=True):
-        known.truths[window.position] = _unique([Truth(text) for text in texts])
+    for window, facts in zip(windows, replies, strict=True):
+        known.truths[window.position] = _unique([Truth(fact) for fact in facts])
 
 
 async def _truths_per_document(
@@ -103,14 +111,15 @@ async def _truths_per_document(
     known: Known,
 ) -> None:
     """Ask about the new documents of each interaction; none is asked about twice."""
-    seen: set[str] = set()
-    asked: list[tuple[str, ...]] = []
+    limit = metric.truths_extraction_limit
+    seen: set[Passage] = set()
+    asked: list[tuple[Passage, ...]] = []
     for window in windows:
         own = _own_turns(windows, window.position)
         new = tuple(
-            text
-            for text in dict.fromkeys(documents_of(conversation, own))
-            if text not in seen and (text.strip() or metric.as_peer)
+            document
+            for document in dict.fromkeys(documents_of(conversation, own))
+            if document not in seen and (document.shown.strip() or metric.as_peer)
         )
         seen.update(new)
         if new:
@@ -119,21 +128,27 @@ async def _truths_per_document(
         # The peer asks even without a document, and may fail there.
         asked.append(())
     replies = await together(
-        (tried(ask(truths_by_document(metric, documents)), metric.as_peer) for documents in asked),
+        (
+            tried(
+                ask(truths_by_document(metric.prompts, each, limit, as_peer=metric.as_peer)),
+                metric.as_peer,
+            )
+            for each in asked
+        ),
         at_once=metric.async_mode,
     )
-    by_document: dict[str, tuple[Truth, ...] | str] = {}
+    by_document: dict[Passage, tuple[Truth, ...] | str] = {}
     for documents, reply in zip(asked, replies, strict=True):
-        for position, text in enumerate(documents):
-            by_document[text] = (
+        for position, document in enumerate(documents):
+            by_document[document] = (
                 told(reply)
                 if isinstance(reply, JudgeError)
-                else _located(reply[position], text, metric.truths_extraction_limit)
+                else _located(reply[position], document.text, limit)
             )
     for window in windows:
         found: list[Truth] = []
-        for text in documents_of(conversation, window.turns):
-            truths = by_document.get(text, ())
+        for document in documents_of(conversation, window.turns):
+            truths = by_document.get(document, ())
             if isinstance(truths, str):
                 known.window_failures[window.position] = truths
             else:
@@ -163,16 +178,25 @@ async def _gather_claims(
         if not answers:
             known.claims[window.position] = ()
             return
-        reply = await tried(
-            ask(_claims(metric, conversation, window, own, answers)), metric.as_peer
+        question = claims_by_answer(
+            metric.prompts,
+            said_by(conversation, answers, "assistant"),
+            said_by(conversation, own, "user"),
+            [
+                f"{conversation.turns[turn].role}: {conversation.turns[turn].content}"
+                for turn in window.turns
+                if turn not in own
+            ],
+            as_peer=metric.as_peer,
         )
+        reply = await tried(ask(question), metric.as_peer)
         if isinstance(reply, JudgeError):
             known.failures[window.position] = told(reply)
             return
         known.claims[window.position] = tuple(
             Claim(turn, text, locate(text, conversation.turns[turn].content))
-            for turn, texts in zip(answers, reply, strict=True)
-            for text in texts
+            for turn, found in zip(answers, reply, strict=True)
+            for text in found
         )
 
     await together((of_interaction(window) for window in windows), at_once=metric.async_mode)
@@ -319,37 +343,6 @@ def _finding(said: Said | None, truths: Sequence[str], as_peer: bool) -> Finding
     )
 
 
-def _claims(
-    metric: FaithfulnessOptions,
-    conversation: Conversation,
-    window: Window,
-    own: Sequence[int],
-    answers: Sequence[int],
-) -> Question[tuple[tuple[str, ...], ...]]:
-    texts = tuple(conversation.turns[turn].content for turn in answers)
-    questions = tuple(
-        conversation.turns[turn].content for turn in own if conversation.turns[turn].role == "user"
-    )
-    history = tuple(
-        f"{conversation.turns[turn].role}: {conversation.turns[turn].content}"
-        for turn in window.turns
-        if turn not in own
-    )
-    return Question(
-        step="claims",
-        task=ExtractClaims(texts, questions, history),
-        system=metric.prompts.render("system"),
-        prompt=metric.prompts.render(
-            "claims",
-            history=blocks("earlier", "h", history),
-            questions=blocks("question", "q", questions),
-            answers=blocks("answer", "a", texts),
-        ),
-        reply=lists_by_key([f"a{n}" for n in range(len(texts))], as_peer=metric.as_peer),
-        max_tokens=600 + sum(len(text) for text in texts),
-    )
-
-
 def _evidence(
     metric: FaithfulnessOptions, groups: tuple[EvidenceGroup, ...]
 ) -> Question[tuple[Said | None, ...]]:
@@ -385,9 +378,9 @@ def _own_turns(windows: Sequence[Window], interaction: int) -> tuple[int, ...]:
     return tuple(turn for turn in windows[interaction].turns if turn not in before)
 
 
-def _located(texts: Sequence[str], document: str, limit: int | None) -> tuple[Truth, ...]:
+def _located(facts: Sequence[str], document: str, limit: int | None) -> tuple[Truth, ...]:
     """Keep at most `limit` truths of a document, whatever the judge sent."""
-    return tuple(Truth(text, document, locate(text, document)) for text in texts[:limit])
+    return tuple(Truth(fact, document, locate(fact, document)) for fact in facts[:limit])
 
 
 def _unique(truths: Sequence[Truth]) -> tuple[Truth, ...]:

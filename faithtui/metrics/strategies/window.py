@@ -10,33 +10,35 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from faithtui.domain.assessment import Claim, Truth, Verdict
-from faithtui.domain.conversation import Conversation, normalised
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.location import closest, locate
-from faithtui.domain.tasks import (
-    ExtractPooledClaims,
-    JudgeClaimList,
-    JudgeClaims,
-)
+from faithtui.domain.conversation import Conversation, Passage, normalised
+from faithtui.domain.location import locate
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import Ask, Question
+from faithtui.metrics.attribution import at_home, found_in
+from faithtui.metrics.base import Ask
 from faithtui.metrics.concurrency import together
-from faithtui.metrics.prompting import blocks, numbered
-from faithtui.metrics.shapes import Said, one_list, verdict_list, verdicts_by_key
+from faithtui.metrics.findings import WindowFindings, has_context
+from faithtui.metrics.questions import (
+    claim_verdict_list,
+    claim_verdicts,
+    documents_of,
+    pooled_claims,
+    pooled_truths,
+    said_by,
+    texts,
+    truths_by_document,
+)
+from faithtui.metrics.shapes import Said
 from faithtui.metrics.strategies.common import (
     ASKED_AGAIN,
     PEER_WORDS,
     FaithfulnessOptions,
-    WindowFindings,
-    has_context,
     read_word,
     told,
     tried,
     understood,
     with_peer_reasons,
 )
-from faithtui.metrics.strategies.questions import documents_of, pooled_truths, truths_by_document
 
 
 async def gather(
@@ -75,12 +77,16 @@ async def _ask_window(
         if given is None
         else tuple(each for each in given if each.turn in window.turns)
     )
-    texts = tuple(truth.text for truth in truths)
+    in_view = tuple(truth.text for truth in truths)
     said: Sequence[Said | None] = ()
     if claims and metric.as_peer:
-        said = await ask(_verdict_list(metric, claims, texts))
+        said = await ask(
+            claim_verdict_list(
+                metric.prompts, [claim.text for claim in claims], in_view, PEER_WORDS
+            )
+        )
     elif claims:
-        said = await _verdicts(metric, claims, texts, ask)
+        said = await _verdicts(metric, claims, in_view, ask)
     labels = [read_word(each.word, metric.as_peer) if each else None for each in said]
     verdicts = []
     for position, claim in enumerate(claims):
@@ -103,30 +109,22 @@ async def _ask_window(
 
 
 async def _truths(
-    metric: FaithfulnessOptions, documents: Sequence[str], ask: Ask
+    metric: FaithfulnessOptions, documents: Sequence[Passage], ask: Ask
 ) -> tuple[Truth, ...]:
     """Draw truths from a window's documents: together as the peer does, or with a limit on each."""
     limit = metric.truths_extraction_limit
     if limit is None or metric.as_peer:
-        return _located(await ask(pooled_truths(metric, documents)), documents)
+        question = pooled_truths(metric.prompts, documents, limit, as_peer=metric.as_peer)
+        return found_in(await ask(question), texts(documents))
     unique = tuple(dict.fromkeys(documents))
     if not unique:
         return ()
-    found = await ask(truths_by_document(metric, unique))
+    found = await ask(truths_by_document(metric.prompts, unique, limit))
     truths: dict[str, Truth] = {}
-    for document, texts in zip(unique, found, strict=True):
-        for text in texts[:limit]:
-            truths.setdefault(text, Truth(text, document, locate(text, document)))
+    for document, facts in zip(unique, found, strict=True):
+        for fact in facts[:limit]:
+            truths.setdefault(fact, Truth(fact, document.text, locate(fact, document.text)))
     return tuple(truths.values())
-
-
-def _located(texts: Sequence[str], documents: Sequence[str]) -> tuple[Truth, ...]:
-    """Find out which document each truth repeats literally, if any."""
-    truths = []
-    for text in dict.fromkeys(texts):
-        home = next((each for each in documents if locate(text, each) is not None), None)
-        truths.append(Truth(text, home, locate(text, home) if home is not None else None))
-    return tuple(truths)
 
 
 async def _claims(
@@ -134,76 +132,16 @@ async def _claims(
 ) -> tuple[Claim, ...]:
     """Draw claims from all answers of the window; each belongs to the answer it repeats best."""
     turns = [turn for turn in window.turns if conversation.turns[turn].role == "assistant"]
-    answers = tuple(conversation.turns[turn].content for turn in turns)
-    questions = tuple(
-        conversation.turns[turn].content
-        for turn in window.turns
-        if conversation.turns[turn].role == "user"
-    )
-    texts = await ask(
-        Question(
-            step="claims",
-            task=ExtractPooledClaims(answers, questions),
-            system=metric.prompts.render("system"),
-            prompt=metric.prompts.render(
-                "pooled-claims",
-                questions=blocks("question", "q", questions),
-                answers=blocks("answer", "a", answers),
-            ),
-            reply=one_list("claims", as_peer=metric.as_peer),
-            max_tokens=600 + sum(len(text) for text in answers),
+    answers = said_by(conversation, window.turns, "assistant")
+    found = await ask(
+        pooled_claims(
+            metric.prompts,
+            answers,
+            said_by(conversation, window.turns, "user"),
+            as_peer=metric.as_peer,
         )
     )
-    if not answers:
-        return ()
-    homes = _homes(texts, answers)
-    return tuple(
-        Claim(turns[home], text, locate(text, answers[home]))
-        for text, home in zip(texts, homes, strict=True)
-    )
-
-
-def _homes(texts: Sequence[str], answers: Sequence[str]) -> list[int]:
-    """Find the answer each claim repeats best; the nth of equal claims takes the nth that holds it.
-
-    Args:
-        texts: Claims in the order of the answers, a claim of two answers twice.
-        answers: Not empty.
-    """
-    taken: dict[str, list[int]] = {}
-    homes = []
-    for text in texts:
-        before = taken.setdefault(normalised(text), [])
-        home = next(
-            (
-                position
-                for position, answer in enumerate(answers)
-                if before and position not in before and locate(text, answer) is not None
-            ),
-            None,
-        )
-        if home is None:
-            home = before[0] if before else closest(text, answers)
-        before.append(home)
-        homes.append(home)
-    return homes
-
-
-def _verdict_list(
-    metric: FaithfulnessOptions, claims: Sequence[Claim], truths: tuple[str, ...]
-) -> Question[tuple[Said, ...]]:
-    """Ask for an unnumbered list of verdicts, as the peer does."""
-    texts = tuple(claim.text for claim in claims)
-    return Question(
-        step="verdicts",
-        task=JudgeClaimList(texts, truths),
-        system=metric.prompts.render("system"),
-        prompt=metric.prompts.render(
-            "verdict-list", truths=numbered("t", truths), claims=numbered("c", texts)
-        ),
-        reply=verdict_list(PEER_WORDS),
-        max_tokens=400 + 120 * len(texts),
-    )
+    return at_home(found, turns, texts(answers))
 
 
 async def _verdicts(
@@ -213,17 +151,9 @@ async def _verdicts(
     answers: dict[int, Said | None] = {}
     open_claims = list(range(len(claims)))
     for _ in range(1 + ASKED_AGAIN):
-        texts = tuple(claims[position].text for position in open_claims)
         reply = await ask(
-            Question(
-                step="verdicts",
-                task=JudgeClaims(texts, truths),
-                system=metric.prompts.render("system"),
-                prompt=metric.prompts.render(
-                    "verdicts", truths=numbered("t", truths), claims=numbered("c", texts)
-                ),
-                reply=verdicts_by_key([f"c{n}" for n in range(len(texts))], FAITHFULNESS.names),
-                max_tokens=400 + 120 * len(texts),
+            claim_verdicts(
+                metric.prompts, [claims[position].text for position in open_claims], truths
             )
         )
         answers.update(zip(open_claims, reply, strict=True))

@@ -1,0 +1,131 @@
+"""Conversations for metrics that judge one answer at a time: each interaction by itself.
+
+Several user messages are one question and several replies one answer, joined by a line break.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from faithtui.domain.conversation import Conversation, Passage
+from faithtui.domain.windows import Window, interactions, sliding
+from faithtui.errors import JudgeError, MetricError, MissingParameters
+from faithtui.metrics.base import STOPS_THE_RUN, Ask
+from faithtui.metrics.concurrency import together
+from faithtui.metrics.findings import WindowFindings, has_context
+from faithtui.metrics.questions import check_images, documents_of, said_by, texts
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One interaction as a question, an answer and its context."""
+
+    window: Window
+    questions: tuple[Passage, ...]
+    """User messages, in order; () when there is none."""
+    answers: tuple[Passage, ...]
+    """Replies, in order; never empty."""
+    turns: tuple[int, ...]
+    """Position of each reply's turn."""
+    contexts: tuple[Passage, ...] | None
+    """Documents of all replies, in order, repeats kept; None: nobody knows."""
+    history: tuple[str, ...]
+    """Earlier messages of the conversation, each prefixed with its role."""
+
+    @property
+    def question(self) -> str:
+        """The user messages as one text."""
+        return "\n".join(texts(self.questions))
+
+    @property
+    def response(self) -> str:
+        """The replies as one text."""
+        return "\n".join(texts(self.answers))
+
+
+def answer_windows(conversation: Conversation, *, answers_alone: bool) -> tuple[Window, ...]:
+    """Cut a conversation into windows of one interaction each."""
+    return sliding(interactions(conversation.turns, answers_alone=answers_alone), 1)
+
+
+def answered(conversation: Conversation, window: Window) -> Answered:
+    """Read one window's interaction."""
+    turns = tuple(turn for turn in window.turns if conversation.turns[turn].role == "assistant")
+    known = any(conversation.turns[turn].retrieval_context is not None for turn in turns)
+    return Answered(
+        window=window,
+        questions=tuple(said_by(conversation, window.turns, "user")),
+        answers=tuple(said_by(conversation, window.turns, "assistant")),
+        turns=turns,
+        contexts=tuple(documents_of(conversation, window.turns)) if known else None,
+        history=tuple(
+            f"{each.role}: {each.content}" for each in conversation.turns[: window.turns[0]]
+        ),
+    )
+
+
+def why_no_answer(
+    conversation: Conversation, windows: Sequence[Window], *, context_required: bool = True
+) -> str | None:
+    """Say why there is no answer to judge; None when there is one."""
+    if not windows:
+        if not any(turn.role == "user" for turn in conversation.turns):
+            return "no user turn"
+        return "no answered user turn"
+    if context_required and all(
+        turn.retrieval_context is None for turn in conversation.turns if turn.role == "assistant"
+    ):
+        return "no retrieval context"
+    return None
+
+
+async def each_answer(
+    conversation: Conversation,
+    windows: Sequence[Window],
+    ask: Ask,
+    judge_one: Callable[[Answered], Awaitable[WindowFindings]],
+    *,
+    as_peer: bool,
+    at_once: bool = True,
+    told: Callable[[JudgeError | MetricError], str] = lambda error: (
+        f"{type(error).__name__}: {error}"
+    ),
+) -> tuple[WindowFindings, ...]:
+    """Judge every answer of a conversation; one entry per window.
+
+    A question that fails fails its answer alone, and an answer that lacks what the metric needs is
+    skipped; under `as_peer` either loses the conversation.
+
+    Args:
+        conversation: All of it.
+        windows: Of one interaction each.
+        ask: The judge.
+        judge_one: Asks about one answer.
+        as_peer: Let errors through.
+        at_once: Answers at the same time, as many as the pace allows; False: one after the other.
+        told: Puts a failure into words for the store.
+
+    Raises:
+        MissingParameters: Under `as_peer`, there is no answer at all.
+        JudgeError, MetricError: As above.
+    """
+    check_images(conversation, ask)
+    if as_peer and not windows:
+        raise MissingParameters(("response",))
+
+    async def one(window: Window) -> WindowFindings:
+        without_context = not has_context(conversation, window)
+        try:
+            async with ask.in_flight():
+                return await judge_one(answered(conversation, window))
+        except STOPS_THE_RUN:
+            raise
+        except MissingParameters as error:
+            if as_peer:
+                raise
+            return WindowFindings(skipped=told(error), without_context=without_context)
+        except (JudgeError, MetricError) as error:
+            if as_peer:
+                raise
+            return WindowFindings(failure=told(error), without_context=without_context)
+
+    return tuple(await together((one(window) for window in windows), at_once=at_once))

@@ -1,0 +1,60 @@
+"""Where claims and truths belong when several answers or documents were read at once."""
+
+from collections.abc import Sequence
+
+from faithtui.domain.assessment import Claim, Truth
+from faithtui.domain.conversation import normalised
+from faithtui.domain.location import closest, locate
+
+
+def found_in(facts: Sequence[str], documents: Sequence[str]) -> tuple[Truth, ...]:
+    """Find out which document each fact repeats literally, if any; repeats are dropped."""
+    truths = []
+    for text in dict.fromkeys(facts):
+        home = next((each for each in documents if locate(text, each) is not None), None)
+        truths.append(Truth(text, home, locate(text, home) if home is not None else None))
+    return tuple(truths)
+
+
+def at_home(
+    claims: Sequence[str], turns: Sequence[int], answers: Sequence[str]
+) -> tuple[Claim, ...]:
+    """Give each claim to the answer it repeats best.
+
+    Args:
+        claims: Texts in the order of the answers; repeats are kept.
+        turns: Position of each answer's turn.
+        answers: Their texts; without any, claims belong nowhere and are dropped.
+    """
+    if not answers:
+        return ()
+    return tuple(
+        Claim(turns[home], text, locate(text, answers[home]))
+        for text, home in zip(claims, _homes(claims, answers), strict=True)
+    )
+
+
+def _homes(texts: Sequence[str], answers: Sequence[str]) -> list[int]:
+    """Find the answer each claim repeats best; the nth of equal claims takes the nth that holds it.
+
+    Args:
+        texts: Claims in the order of the answers, a claim of two answers twice.
+        answers: Not empty.
+    """
+    taken: dict[str, list[int]] = {}
+    homes = []
+    for text in texts:
+        before = taken.setdefault(normalised(text), [])
+        home = next(
+            (
+                position
+                for position, answer in enumerate(answers)
+                if before and position not in before and locate(text, answer) is not None
+            ),
+            None,
+        )
+        if home is None:
+            home = before[0] if before else closest(text, answers)
+        before.append(home)
+        homes.append(home)
+    return homes

@@ -1,0 +1,262 @@
+"""Questions that several metrics ask, so that equal questions share one reply.
+
+A text goes into a prompt with the marks of its images; the images themselves go beside it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from faithtui.domain.conversation import Conversation, Image, Passage
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.tasks import (
+    ConcludeReasons,
+    ExplainScore,
+    ExtractClaims,
+    ExtractPooledClaims,
+    ExtractPooledTruths,
+    ExtractTruths,
+    JudgeClaimList,
+    JudgeClaims,
+)
+from faithtui.errors import ImagesNotSupported
+from faithtui.metrics.base import Ask, Question
+from faithtui.metrics.prompting import PromptSet, blocks, numbered
+from faithtui.metrics.shapes import (
+    Said,
+    lists_by_key,
+    one_list,
+    one_text,
+    verdict_list,
+    verdicts_by_key,
+)
+
+STEPS = {
+    "system": (),
+    "truths": ("documents", "limit"),
+    "pooled-truths": ("documents", "limit"),
+    "claims": ("history", "questions", "answers"),
+    "pooled-claims": ("questions", "answers"),
+    "verdicts": ("truths", "claims"),
+    "verdict-list": ("truths", "claims"),
+    "reason": ("score", "findings"),
+    "final-reason": ("score", "success", "reasons"),
+}
+"""Shared prompt texts and the holes each must have; a metric names those it uses."""
+
+
+def check_images(conversation: Conversation, ask: Ask) -> None:
+    """Refuse a conversation with images for a judge that takes none, before anything is asked.
+
+    Raises:
+        ImagesNotSupported: The judge would judge what it cannot see.
+    """
+    if conversation.images and not ask.takes_images:
+        raise ImagesNotSupported(
+            "the conversation holds images and this judge takes none; choose another judge"
+        )
+
+
+def documents_of(conversation: Conversation, turns: Sequence[int]) -> list[Passage]:
+    """List the documents of the assistant turns among these, in order, repeats kept."""
+    return [
+        Passage(document.text, document.images)
+        for turn in turns
+        if conversation.turns[turn].role == "assistant"
+        for document in conversation.turns[turn].retrieval_context or ()
+    ]
+
+
+def said_by(conversation: Conversation, turns: Sequence[int], role: str) -> list[Passage]:
+    """List the messages of one role among these turns, in order."""
+    return [
+        Passage(conversation.turns[turn].content, conversation.turns[turn].images)
+        for turn in turns
+        if conversation.turns[turn].role == role
+    ]
+
+
+def images_of(passages: Iterable[Passage]) -> tuple[Image, ...]:
+    """List the images of some passages, without repeats."""
+    return tuple(dict.fromkeys(image for passage in passages for image in passage.images))
+
+
+def shown(passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Write passages with the marks of their images."""
+    return tuple(passage.shown for passage in passages)
+
+
+def texts(passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Give the bare texts of passages."""
+    return tuple(passage.text for passage in passages)
+
+
+def truths_by_document(
+    prompts: PromptSet, documents: Sequence[Passage], limit: int | None, *, as_peer: bool = False
+) -> Question[tuple[tuple[str, ...], ...]]:
+    """Ask for the truths of each document."""
+    return Question(
+        step="truths",
+        task=ExtractTruths(texts(documents), limit),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "truths",
+            documents=blocks("document", "d", shown(documents)),
+            limit=_limit_phrase(limit, "of each document"),
+        ),
+        reply=lists_by_key([f"d{n}" for n in range(len(documents))], as_peer=as_peer),
+        max_tokens=1000 + sum(len(each.text) for each in documents) // 2,
+        images=images_of(documents),
+    )
+
+
+def pooled_truths(
+    prompts: PromptSet, documents: Sequence[Passage], limit: int | None, *, as_peer: bool = False
+) -> Question[tuple[str, ...]]:
+    """Ask for the truths of several documents together."""
+    return Question(
+        step="truths",
+        task=ExtractPooledTruths(texts(documents), None if limit is None else max(0, limit)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "pooled-truths",
+            documents=blocks("document", "d", shown(documents)),
+            limit=_limit_phrase(limit, "of all documents together"),
+        ),
+        reply=one_list("truths", as_peer=as_peer),
+        max_tokens=1000 + sum(len(each.text) for each in documents) // 2,
+        images=images_of(documents),
+    )
+
+
+def claims_by_answer(
+    prompts: PromptSet,
+    answers: Sequence[Passage],
+    questions: Sequence[Passage],
+    history: Sequence[str],
+    *,
+    as_peer: bool = False,
+) -> Question[tuple[tuple[str, ...], ...]]:
+    """Ask for the claims of each answer.
+
+    Args:
+        prompts: Texts.
+        answers: What is read.
+        questions: User messages it answers, only to resolve references.
+        history: Earlier messages, each prefixed with its role, for the same.
+        as_peer: Keep claims as written.
+    """
+    return Question(
+        step="claims",
+        task=ExtractClaims(texts(answers), texts(questions), tuple(history)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "claims",
+            history=blocks("earlier", "h", history),
+            questions=blocks("question", "q", shown(questions)),
+            answers=blocks("answer", "a", shown(answers)),
+        ),
+        reply=lists_by_key([f"a{n}" for n in range(len(answers))], as_peer=as_peer),
+        max_tokens=600 + sum(len(each.text) for each in answers),
+        images=images_of([*questions, *answers]),
+    )
+
+
+def pooled_claims(
+    prompts: PromptSet,
+    answers: Sequence[Passage],
+    questions: Sequence[Passage],
+    *,
+    as_peer: bool = False,
+) -> Question[tuple[str, ...]]:
+    """Ask for the claims of several answers together."""
+    return Question(
+        step="claims",
+        task=ExtractPooledClaims(texts(answers), texts(questions)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "pooled-claims",
+            questions=blocks("question", "q", shown(questions)),
+            answers=blocks("answer", "a", shown(answers)),
+        ),
+        reply=one_list("claims", as_peer=as_peer),
+        max_tokens=600 + sum(len(each.text) for each in answers),
+        images=images_of([*questions, *answers]),
+    )
+
+
+def claim_verdicts(
+    prompts: PromptSet, claims: Sequence[str], truths: Sequence[str]
+) -> Question[tuple[Said | None, ...]]:
+    """Ask for one verdict per numbered claim."""
+    return Question(
+        step="verdicts",
+        task=JudgeClaims(tuple(claims), tuple(truths)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "verdicts", truths=numbered("t", truths), claims=numbered("c", claims)
+        ),
+        reply=verdicts_by_key([f"c{n}" for n in range(len(claims))], FAITHFULNESS.names),
+        max_tokens=400 + 120 * len(claims),
+    )
+
+
+def claim_verdict_list(
+    prompts: PromptSet, claims: Sequence[str], truths: Sequence[str], words: Sequence[str]
+) -> Question[tuple[Said, ...]]:
+    """Ask for an unnumbered list of verdicts, as deepeval does."""
+    return Question(
+        step="verdicts",
+        task=JudgeClaimList(tuple(claims), tuple(truths)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "verdict-list", truths=numbered("t", truths), claims=numbered("c", claims)
+        ),
+        reply=verdict_list(words),
+        max_tokens=400 + 120 * len(claims),
+    )
+
+
+def why_score(
+    prompts: PromptSet, score: float, findings: Sequence[str], *, as_peer: bool = False
+) -> Question[str]:
+    """Ask why a window got its score, from the reasons of what cost it something."""
+    return Question(
+        step="reason",
+        task=ExplainScore(score, tuple(findings)),
+        system=prompts.render("system"),
+        prompt=prompts.render("reason", score=f"{score:.2f}", findings=_lines(findings)),
+        reply=one_text("reason", as_peer=as_peer),
+        max_tokens=400,
+    )
+
+
+def why_conversation(
+    prompts: PromptSet,
+    score: float,
+    success: bool | None,
+    reasons: Sequence[str],
+    *,
+    as_peer: bool = False,
+) -> Question[str]:
+    """Ask why a conversation got its score, from the reasons of its windows."""
+    verdict = {None: "no threshold was set", True: "passed", False: "failed"}[success]
+    return Question(
+        step="final-reason",
+        task=ConcludeReasons(score, success, tuple(reasons)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "final-reason", score=f"{score:.2f}", success=verdict, reasons=_lines(reasons)
+        ),
+        reply=one_text("reason", as_peer=as_peer),
+        max_tokens=400,
+    )
+
+
+def _limit_phrase(limit: int | None, of_what: str) -> str:
+    """Put a limit into words for a prompt."""
+    if limit is None:
+        return "all facts"
+    return f"at most the {max(0, limit)} most important facts {of_what}"
+
+
+def _lines(findings: Sequence[str]) -> str:
+    return "\n".join(f"- {' '.join(text.split())}" for text in findings) or "(none)"
