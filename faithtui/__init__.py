@@ -1,1 +1,89 @@
-"""faithtui: review what an LLM judge said about faithfulness, and say how far it can be trusted."""
+"""faithtui: review what an LLM judge said about faithfulness, and say how far it can be trusted.
+
+What is named here is the library: `from faithtui import measure`. Each name is imported when it is
+first used, so that `import faithtui` costs nothing. docs/library.md shows how to use it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
+    from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
+    from faithtui.domain.report import agreement_report
+    from faithtui.domain.scores import Score, ScoreSet, ScoreState
+    from faithtui.engine.measuring import Call, Measurement, measure, measure_async
+    from faithtui.errors import FaithtuiError
+    from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
+    from faithtui.judges.opening import open_judge
+    from faithtui.metrics.registry import build
+
+_HOMES = {
+    "Assessment": "domain.assessment",
+    "Call": "engine.measuring",
+    "Claim": "domain.assessment",
+    "Conversation": "domain.conversation",
+    "Document": "domain.conversation",
+    "Evidence": "domain.assessment",
+    "FaithtuiError": "errors",
+    "Image": "domain.conversation",
+    "Judge": "judges.base",
+    "JudgeReply": "judges.base",
+    "JudgeRequest": "judges.base",
+    "Measurement": "engine.measuring",
+    "Score": "domain.scores",
+    "ScoreSet": "domain.scores",
+    "ScoreState": "domain.scores",
+    "Truth": "domain.assessment",
+    "Turn": "domain.conversation",
+    "Usage": "judges.base",
+    "Verdict": "domain.assessment",
+    "agreement_report": "domain.report",
+    "build": "metrics.registry",
+    "measure": "engine.measuring",
+    "measure_async": "engine.measuring",
+    "open_judge": "judges.opening",
+    "single_turn": "domain.conversation",
+}
+
+__all__ = [
+    "Assessment",
+    "Call",
+    "Claim",
+    "Conversation",
+    "Document",
+    "Evidence",
+    "FaithtuiError",
+    "Image",
+    "Judge",
+    "JudgeReply",
+    "JudgeRequest",
+    "Measurement",
+    "Score",
+    "ScoreSet",
+    "ScoreState",
+    "Truth",
+    "Turn",
+    "Usage",
+    "Verdict",
+    "agreement_report",
+    "build",
+    "measure",
+    "measure_async",
+    "open_judge",
+    "single_turn",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

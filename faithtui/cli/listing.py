@@ -4,14 +4,17 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
+from faithtui.cli.comparing import compared_json, put_compared
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table
 from faithtui.config import load_settings
 from faithtui.domain.ids import ItemId, TruthId
+from faithtui.domain.labels import LabelSet
 from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.errors import ConfigError
 from faithtui.judges.opening import judge_title
+from faithtui.metrics.base import MetricSpec
 from faithtui.metrics.registry import entry
 from faithtui.store.records import (
     ClaimView,
@@ -75,19 +78,26 @@ def show(store: Path | None, run: str, conversation: str | None, *, as_json: boo
     with open_store(store, settings) as opened:
         found = run_id(opened, run)
         items = opened.runs.item_ids(found)
+        labels = entry(opened.runs.row(found).spec.metric).spec.labels
         if conversation is None:
-            _conversations(opened, items, as_json=as_json)
+            _conversations(opened, items, labels, as_json=as_json)
             return 0
         row = _named(opened, items, conversation)
         view = opened.runs.review_view(row.id, settings.reviewer)
+        compared = opened.runs.compare_view(row.conversation)
     if as_json:
-        put_json(_view_json(view))
-    else:
-        put("\n".join(_view_lines(view)))
+        put_json({**_view_json(view), "metrics_compared": compared_json(compared)})
+        return 0
+    put("\n".join(_view_lines(view)))
+    if len(compared.runs) > 1:
+        put("\nmetrics compared, answer by answer")
+        put_compared(compared)
     return 0
 
 
-def _conversations(store: Store, items: tuple[ItemId, ...], *, as_json: bool) -> None:
+def _conversations(
+    store: Store, items: tuple[ItemId, ...], labels: LabelSet, *, as_json: bool
+) -> None:
     rows = [
         row
         for start in range(0, len(items), PAGE)
@@ -103,9 +113,7 @@ def _conversations(store: Store, items: tuple[ItemId, ...], *, as_json: bool) ->
             Column("state"),
             Column("score", "right"),
             Column("corrected", "right"),
-            Column("yes", "right"),
-            Column("no", "right"),
-            Column("idk", "right"),
+            *(Column(name, "right") for name in labels.names),
             Column("none", "right"),
             Column("labelled", "right"),
             Column("why"),
@@ -121,9 +129,7 @@ def _conversations(store: Store, items: tuple[ItemId, ...], *, as_json: bool) ->
                     if row.corrected is None or not row.labelled
                     else row.corrected.windowed.value
                 ),
-                str(row.yes),
-                str(row.no),
-                str(row.idk),
+                *(str(row.labels.get(name, 0)) for name in labels.names),
                 str(row.missing),
                 f"{row.labelled}/{row.claims}",
                 row.reason or "",
@@ -172,33 +178,65 @@ def _view_lines(view: ReviewView) -> list[str]:
     for title, scores in (("judge", item.scores), ("corrected", item.corrected)):
         if scores is not None:
             lines.append(f"{title}: {_scores(scores)}")
+    lines += _notes(view)
     truths = {truth.id: truth for truth in view.truths}
-    labels = entry(view.run.spec.metric).spec.labels
+    spec = entry(view.run.spec.metric).spec
+    labels = spec.labels
     for claim in view.claims:
         judge = claim.judge
         letter = "-" if judge.label is None else labels.label(judge.label).letter
         human = "" if claim.human is None else f"  people: {claim.human}"
         windows = ", ".join(str(each.window + 1) for each in claim.verdicts)
+        document = "" if claim.document is None else f" P{claim.document},"
         lines += [
             "",
-            f"{claim.number:>3} [{letter}]{human}  turn {claim.turn + 1}, windows {windows}",
+            f"{claim.number:>3} [{letter}]{human}  turn {claim.turn + 1},{document} "
+            f"windows {windows}",
             *_wrapped(claim.text, "    "),
         ]
+        if judge.word is not None and judge.word.strip().lower() != judge.label:
+            lines += _wrapped(f"the judge wrote: {judge.word}", "      ")
         if judge.reason:
             lines += _wrapped(f"judge: {judge.reason}", "      ")
-        lines += _evidence_lines(claim, truths)
+        lines += _evidence_lines(claim, truths, spec)
     if view.reason:
         lines += ["", *_wrapped(f"final reason: {view.reason}", "")]
     return lines
 
 
-def _evidence_lines(claim: ClaimView, truths: Mapping[TruthId, TruthView]) -> list[str]:
+def _notes(view: ReviewView) -> list[str]:
+    """Say what is there and not read, or not shown here."""
+    spec = entry(view.run.spec.metric).spec
+    lines = []
+    unread = [turn.position + 1 for turn in view.turns if turn.role == "user" and turn.documents]
+    if unread:
+        turns = ", ".join(map(str, unread))
+        lines.append(
+            f"context of user turns {turns} is not used: this metric reads {spec.context_from}"
+        )
+    for turn in view.turns:
+        images = [*turn.images, *(each for doc in turn.documents or () for each in doc.images)]
+        lines += [
+            f"turn {turn.position + 1}: image {image.media_type or image.url} {image.sha256[:12]}"
+            for image in images
+        ]
+    return [visible_line(line) for line in lines]
+
+
+def _evidence_lines(
+    claim: ClaimView, truths: Mapping[TruthId, TruthView], spec: MetricSpec
+) -> list[str]:
     lines = []
     for each in claim.evidence:
         truth = truths.get(each.truth)
-        if truth is not None:
+        if truth is None:
+            continue
+        if spec.references_are_facts:
             where = "" if truth.document is None else f" (P{truth.document})"
-            lines += _wrapped(f"{each.stance} T{truth.number}{where}: {truth.text}", "      ")
+            words = f"{each.stance} T{truth.number}{where}: {truth.text}"
+        else:
+            words = f"serves: {truth.text}"
+        lines += _wrapped(words, "      ")
     return lines
 
 
@@ -279,9 +317,7 @@ def _item_json(row: ItemRow) -> dict[str, object]:
         "judge": _scores_json(row.scores),
         "corrected": _scores_json(row.corrected),
         "claims": row.claims,
-        "yes": row.yes,
-        "no": row.no,
-        "idk": row.idk,
+        "labels": dict(row.labels),
         "missing": row.missing,
         "labelled": row.labelled,
         "overridden": row.overridden,
@@ -322,6 +358,8 @@ def _claim_json(claim: ClaimView) -> dict[str, object]:
         "claim": claim.id,
         "number": claim.number,
         "turn": claim.turn,
+        "kind": claim.kind,
+        "document": claim.document,
         "text": claim.text,
         "span": None if claim.span is None else [claim.span.start, claim.span.end],
         "judge": claim.judge.label,

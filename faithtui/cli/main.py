@@ -149,7 +149,10 @@ def run(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            "--metric", metavar="NAME", help="What to measure; may be repeated. [turn-faithfulness]"
+            "--metric",
+            metavar="NAME",
+            help="What to measure, or `all`; `faithtui metrics` lists them; may be repeated. "
+            "[turn-faithfulness]",
         ),
     ] = None,
     judge: Annotated[
@@ -176,7 +179,8 @@ def run(
         typer.Option(
             "--option",
             metavar="NAME=VALUE",
-            help="An option of the metric, such as window_size=5; may be repeated.",
+            help="An option of the metrics that have it, such as window_size=5, or of one, such as "
+            "ragas-faithfulness.batch_size=4; may be repeated.",
         ),
     ] = None,
     claims: Annotated[
@@ -208,10 +212,11 @@ def run(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Run a metric over the imported conversations.
+    """Run metrics over the imported conversations.
 
-    Progress goes to stderr. Ctrl-C is safe: what was answered is stored, and --resume goes on.
-    Exit code 5 when the judge failed on some conversations.
+    Several run one after the other over the same selection; questions that they share are asked
+    once. Progress goes to stderr. Ctrl-C is safe: what was answered is stored, and --resume goes
+    on. Exit code 5 when the judge failed on some conversations.
     """
     from faithtui.cli import running
 
@@ -230,6 +235,23 @@ def run(
         concurrency=concurrency,
     )
     raise typer.Exit(running.run(options.store, order, resume=resume, as_json=options.json))
+
+
+@app.command()
+def metrics(
+    context: typer.Context,
+    metric: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[METRIC]", help="One of them, with its options.", show_default=False
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the metrics, or the options of one."""
+    from faithtui.cli import metrics as listed
+
+    raise typer.Exit(listed.metrics(metric, as_json=common(context, None, json).json))
 
 
 @app.command()
@@ -254,7 +276,10 @@ def show(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show a run's conversations, or one conversation's claims with their evidence."""
+    """Show a run's conversations, or one conversation's claims with their evidence.
+
+    Of a conversation that several runs have judged, all metrics are put side by side.
+    """
     from faithtui.cli import listing
 
     options = common(context, store, json)

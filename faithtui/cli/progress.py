@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TextIO, assert_never
 
 from faithtui.cli.output import put_json
-from faithtui.domain.plain import visible_line
+from faithtui.domain.plain import visible, visible_line
 from faithtui.engine.events import (
     CallRetried,
     ItemFinished,
@@ -71,9 +71,16 @@ class ProgressLine:
             self._out.write(text + "\n")
         self._out.flush()
 
+    def tell(self, text: str) -> None:
+        """Write lines for a person, above the line that updates."""
+        self._lines(visible(text))
+
     def _line(self, text: str) -> None:
+        self._lines(visible_line(text))
+
+    def _lines(self, text: str) -> None:
         start = "\r\x1b[K" if self._open else ""
-        self._out.write(f"{start}{visible_line(text)}\n")
+        self._out.write(f"{start}{text}\n")
         self._open = False
         self._out.flush()
 

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import plural, put, say
+from faithtui.cli.output import put, say
 from faithtui.cli.progress import ProgressLine, print_event
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
@@ -15,6 +15,7 @@ from faithtui.engine import planner, runner
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import ConfigError, JudgeError, StoreError
 from faithtui.judges.opening import judge_title
+from faithtui.metrics.registry import METRICS, entry
 from faithtui.store.records import ItemState, RunRow, RunState
 from faithtui.store.store import Store
 
@@ -54,9 +55,10 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
 
 def execute(store: Store, run: RunId, *, as_json: bool, retry_failed: bool = False) -> int:
     """Execute one run with its progress on stderr, and print what came of it."""
-    sink = print_event if as_json else ProgressLine()
+    line = ProgressLine()
+    sink, tell = (print_event, say) if as_json else (line, line.tell)
     try:
-        asyncio.run(runner.execute(store, run, sink, retry_failed=retry_failed))
+        asyncio.run(runner.execute(store, run, sink, retry_failed=retry_failed, tell=tell))
     except KeyboardInterrupt:
         say(f"stopped; everything answered is stored: faithtui run --resume {run}")
         raise
@@ -90,7 +92,8 @@ def summary(row: RunRow, skipped: Mapping[str, int]) -> str:
     parts += [f"{count} skipped: {reason}" for reason, count in skipped.items()]
     if row.failed:
         parts.append(f"{row.failed} failed")
-    parts.append(plural(row.claims, "claim"))
+    one, many = entry(row.spec.metric).spec.units
+    parts.append(f"{row.claims} {one if row.claims == 1 else many}")
     parts.append("no score" if row.score is None else f"mean score {row.score:.2f}")
     return " · ".join(parts)
 
@@ -99,6 +102,9 @@ def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
     if order.claims not in CLAIMS:
         raise ConfigError(f"--claims is `{order.claims}`; expected {' or '.join(CLAIMS)}")
     options = dict(_pair(text) for text in order.options)
+    metrics = order.metrics or ("turn-faithfulness",)
+    if "all" in metrics:
+        metrics = tuple(each.spec.key for each in METRICS)
     judges: Sequence[str] = order.judges or (settings.judge,)
     base_url = order.base_url
     if base_url is None and not order.judges:
@@ -109,7 +115,7 @@ def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
             judge=judge,
             base_url=base_url,
             strategy=order.strategy,
-            options=options,
+            options=planner.options_for(metric, options, metrics),
             imported_claims=order.claims == "imported",
             as_peer=order.as_peer,
             prompts_dir=order.prompts,
@@ -117,7 +123,7 @@ def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
             limit=order.limit,
             concurrency=settings.concurrency if order.concurrency is None else order.concurrency,
         )
-        for metric, judge in product(order.metrics or ("turn-faithfulness",), judges)
+        for metric, judge in product(metrics, judges)
     )
 
 

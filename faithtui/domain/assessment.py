@@ -38,7 +38,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What claims are checked against: a fact the judge drew from the context, or a user message."""
+    """What claims are checked against: a fact drawn from the context, or a user message."""
 
     text: str
     document: str | None = None

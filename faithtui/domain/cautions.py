@@ -29,7 +29,6 @@ MARGINAL_GAP = 0.10
 _ROUNDING = 1e-12
 
 _ORDER = (Severity.BLOCKING, Severity.CAUTION, Severity.INFO)
-_UNIT = {Level.CLAIMS: ("claim", "claims"), Level.ANSWERS: ("answer", "answers")}
 
 
 def table_codes(table: Table) -> tuple[str, ...]:
@@ -73,8 +72,8 @@ def cautions(
     unsteady = consistency.repeated - consistency.steady
     if unsteady:
         message = (
-            f"The judge gave {unsteady} of {consistency.repeated} claims that stand in several "
-            "windows different labels; the first window's label is used."
+            f"The judge gave {unsteady} of {consistency.repeated} {claims.unit[1]} that stand in "
+            "several windows different labels; the first window's label is used."
         )
         found.append(
             Caution("judge_unsteady", Severity.INFO, message, Level.CLAIMS, (Figure.AGREEMENT,))
@@ -84,7 +83,7 @@ def cautions(
 
 def headline(report: LevelReport) -> str:
     """Say in one sentence how far the judge can be trusted at a level."""
-    one, many = _UNIT[report.level]
+    one, many = report.unit
     coverage = report.coverage
     if not coverage.reviewed:
         return "No human labels yet: whether the judge can be trusted is not known."
@@ -129,7 +128,7 @@ def _count(n: int, one: str, many: str) -> str:
 def _level(report: LevelReport) -> Iterator[Caution]:
     """Warn about one level; silent about units nobody reviewed when nobody reviewed any."""
     coverage, level = report.coverage, report.level
-    one, many = _UNIT[level]
+    one, many = report.unit
 
     def caution(
         code: str, message: str, *about: Figure, severity: Severity = Severity.CAUTION
@@ -206,7 +205,7 @@ def _level(report: LevelReport) -> Iterator[Caution]:
 
 def _table(report: LevelReport) -> Iterator[Caution]:
     """Put the codes of the table into sentences."""
-    one, many = _UNIT[report.level]
+    one, many = report.unit
     kappa = report.cohen_kappa
     about: tuple[Figure, ...]
     for code in table_codes(report.table):
@@ -240,7 +239,7 @@ def _table(report: LevelReport) -> Iterator[Caution]:
 def _left_out(report: LevelReport) -> Iterator[Caution]:
     """Say which labelled units are not compared."""
     coverage, level = report.coverage, report.level
-    one, many = _UNIT[level]
+    one, many = report.unit
     about = (Figure.COVERAGE,)
     if coverage.vacuous:
         message = (

@@ -40,7 +40,7 @@ class Passage:
     @property
     def shown(self) -> str:
         """The text, and one line per image that names it."""
-        return "\n".join([self.text, *(image.mark for image in self.images)])
+        return "\n".join([*filter(None, [self.text]), *(image.mark for image in self.images)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,16 @@ class Conversation:
     metadata: Mapping[str, object] = field(default_factory=dict)
     ratings: tuple[Rating, ...] = ()
 
+    @classmethod
+    def of(cls, *turns: Turn, key: str = "conversation", source: str = "library") -> "Conversation":
+        """Make a conversation of turns alone, for use as a library.
+
+        Example:
+            >>> Conversation.of(Turn("user", "Hi"), Turn("assistant", "Hello")).group
+            'library/conversation'
+        """
+        return cls(source=source, key=key, turns=turns, group=f"{source}/{key}")
+
     @property
     def images(self) -> tuple[Image, ...]:
         """All images of its turns and their documents, in order, without repeats."""
@@ -113,6 +123,40 @@ class Conversation:
             for document in turn.retrieval_context or ():
                 found |= dict.fromkeys(document.images)
         return tuple(found)
+
+
+def single_turn(
+    question: str | None,
+    answer: str | None,
+    retrieval_context: Sequence[str | Document] | None = None,
+    *,
+    context: Sequence[str | Document] | None = None,
+    key: str = "conversation",
+) -> Conversation:
+    """Make a conversation of one question and one answer, as single-turn metrics take it.
+
+    Args:
+        question: None when there is none.
+        answer: None when there is none.
+        retrieval_context: Documents; [] when retrieval returned nothing, None when nobody knows.
+        context: Another name for `retrieval_context`, read when that is None.
+        key: What to call it.
+
+    Example:
+        >>> talk = single_turn("When?", "On Monday.", ["It happens on Monday."])
+        >>> [turn.role for turn in talk.turns]
+        ['user', 'assistant']
+    """
+    given = context if retrieval_context is None else retrieval_context
+    documents = (
+        None
+        if given is None
+        else tuple(each if isinstance(each, Document) else Document(each) for each in given)
+    )
+    turns = [Turn("user", question)] if question is not None else []
+    if answer is not None:
+        turns.append(Turn("assistant", answer, documents))
+    return Conversation.of(*turns, key=key)
 
 
 def content_hash(turns: Sequence[Turn]) -> str:

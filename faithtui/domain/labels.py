@@ -102,5 +102,5 @@ SUPPORT = LabelSet(
 NOT_A_CLAIM = "x"
 """A person's word for a claim nobody should be judged on: phantom, opinion, bad split."""
 
-SEVERITY = {"yes": 0, "idk": 1, "no": 2}
-"""Order for ties and worst-of rules: no before idk before yes."""
+SEVERITY = {"yes": 0, "1": 0, "idk": 1, "no": 2, "0": 2}
+"""Order for ties and worst-of rules: no before idk before yes, 0 before 1."""

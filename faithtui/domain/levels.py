@@ -31,11 +31,18 @@ from faithtui.domain.report_values import (
 from faithtui.domain.scores import ScoringRule
 
 PASS, FAIL = "yes", "no"
+
+CLAIM = ("claim", "claims")
+ANSWER = ("answer", "answers")
 """The two categories of the answer level."""
 
 
 def claim_level_report(
-    claims: Sequence[ClaimReading], labels: LabelSet, rule: ScoringRule, level: float
+    claims: Sequence[ClaimReading],
+    labels: LabelSet,
+    rule: ScoringRule,
+    level: float,
+    unit: tuple[str, str] = CLAIM,
 ) -> LevelReport:
     """Compare people's verdicts on unique claims with the judge's; see `report.agreement_report`.
 
@@ -81,6 +88,7 @@ def claim_level_report(
     not_good = tuple(label.name for label in labels.labels if label.polarity is not Polarity.GOOD)
     return _level_report(
         Level.CLAIMS,
+        unit,
         coverage,
         table,
         unjudged=tuple(unjudged[name] for name in names),
@@ -152,6 +160,7 @@ def answer_level_report(
     )
     return _level_report(
         Level.ANSWERS,
+        ANSWER,
         coverage,
         table,
         unjudged=(0, 0),
@@ -182,6 +191,7 @@ def answer_level_report(
 
 def _level_report(
     which: Level,
+    unit: tuple[str, str],
     coverage: Coverage,
     table: GroupedTable,
     *,
@@ -204,6 +214,7 @@ def _level_report(
         human_rate = withheld(Reason.DESIGN_NOT_RANDOM, human_rate.n, human_rate.clusters)
     return LevelReport(
         level=which,
+        unit=unit,
         coverage=coverage,
         design=design,
         table=table.total,

@@ -8,7 +8,7 @@ from faithtui.domain.scores import Score
 
 @dataclass(frozen=True, slots=True)
 class ClaimReading:
-    """A unique claim, what the judge said and what people said."""
+    """A unique claim, statement or answer, what the judge said and what people said."""
 
     claim: ClaimId
     conversation: ConversationId
@@ -21,7 +21,8 @@ class ClaimReading:
     judge: str | None
     """Label of the claim's home window (the first that holds it); None: no verdict."""
     human: str | None
-    """Consensus of people, `x` included; None: unreviewed, which is not agreement."""
+    """Consensus of people in the words of the run's metric, `x` included, or a word that means
+    nothing there; None: unreviewed, which is not agreement."""
     reviewers: int
     """How many people gave a verdict that counts."""
     windows: int
@@ -48,7 +49,8 @@ class AnswerReading:
     passes: bool | None
     """The score meets the threshold; None when there is none."""
     human: str | None
-    """Majority of people's labels, as yes, no or idk; None when none of them has a verdict."""
+    """Majority of people's labels in the words of the run's metric; None when none of them means
+    anything there, and when the answer is no fair claim."""
     rating: float | None
     """Mean of people's ratings, in [0, 1]; None when the scale has none."""
     raters: int

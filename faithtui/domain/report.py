@@ -15,7 +15,7 @@ from faithtui.domain.agreement import share
 from faithtui.domain.cautions import cautions, headline
 from faithtui.domain.estimates import LEVEL, Estimate
 from faithtui.domain.labels import LabelSet
-from faithtui.domain.levels import answer_level_report, claim_level_report
+from faithtui.domain.levels import CLAIM, answer_level_report, claim_level_report
 from faithtui.domain.ranks import auroc_estimate, spearman_estimate
 from faithtui.domain.readings import AnswerReading, ClaimReading
 from faithtui.domain.report_values import (
@@ -72,6 +72,9 @@ def agreement_report(
     labels: LabelSet,
     rule: ScoringRule,
     level: float = LEVEL,
+    *,
+    unit: tuple[str, str] = CLAIM,
+    answers_are_claims: bool = False,
 ) -> AgreementReport:
     """Compare a run's judge with people.
 
@@ -81,9 +84,13 @@ def agreement_report(
         labels: The metric's vocabulary; its order is the order of the tables.
         rule: The run's scoring rule: which labels pass, and from where on a score passes.
         level: Confidence level of the intervals, in (0, 1).
+        unit: What the metric judges, one and many, for sentences.
+        answers_are_claims: What the metric judges are the answers themselves. The claim level has
+            them then, and the answer level stays empty: the same labels would be shown as evidence
+            twice.
     """
-    claim_level = claim_level_report(claims, labels, rule, level)
-    answer_level = answer_level_report(answers, rule, level)
+    claim_level = claim_level_report(claims, labels, rule, level, unit)
+    answer_level = answer_level_report(() if answers_are_claims else answers, rule, level)
     scores = _scores(answers, rule, level)
     consistency = _consistency(claims, level)
     return AgreementReport(

@@ -202,6 +202,8 @@ class LevelReport:
     """Agreement at one level."""
 
     level: Level
+    unit: tuple[str, str]
+    """What is counted, one and many, in the metric's words: `claim`, `claims`."""
     coverage: Coverage
     design: Design
     table: Table

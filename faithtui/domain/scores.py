@@ -134,8 +134,8 @@ def window_score(
 def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
     """Average the scores of windows or of answers, each with the same weight.
 
-    Undefined parts are left out. One incomplete or failed part leaves the whole without a number,
-    because a mean over what happens to be there would pass for the whole.
+    Undefined and skipped parts are left out. One incomplete or failed part leaves the whole
+    without a number, because a mean over what happens to be there would pass for the whole.
 
     Returns:
         A score in [0, 1]. Under `strict` 0 or 1, but the peer's mean of clamped windows under
@@ -151,7 +151,9 @@ def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
             return no_score(state, f"{len(hit)} of {len(parts)} parts: {hit[0].reason}")
     values = [part.value for part in parts if part.value is not None]
     if not values:
-        return no_score(ScoreState.UNDEFINED, parts[0].reason or "no part has a score")
+        every = {part.state for part in parts}
+        state = ScoreState.SKIPPED if every == {ScoreState.SKIPPED} else ScoreState.UNDEFINED
+        return no_score(state, parts[0].reason or "no part has a score")
     if rule.as_peer:
         return scored(sum(values) / len(values))
     value = math.fsum(values) / len(values)
@@ -216,7 +218,8 @@ def score_set(
     """Score a conversation, by the judge's labels or corrected by people's.
 
     A claim's label outside its windows (per interaction and pooled) is that of its home window:
-    the first one that holds it.
+    the first one that holds it. An interaction that its own window skips is skipped there too, not
+    scored as one without claims.
 
     Args:
         windows: All windows of the conversation, in order.
@@ -247,12 +250,20 @@ def score_set(
             at_home.setdefault(occurrence.claim, occurrence)
     parts = sorted({position for window in windows for position in window.interactions})
     once = replace(rule, as_peer=False)
+    skipped = {
+        window.interactions[-1]: window.failure
+        for window in windows
+        if window.failure is not None
+        and window.failure.state is ScoreState.SKIPPED
+        and window.interactions
+    }
     return (
         ScoreSet(
             windowed=windowed,
             per_interaction=mean_score(
                 [
-                    window_score(
+                    skipped.get(part)
+                    or window_score(
                         labels(each for each in at_home.values() if each.interaction == part), once
                     )
                     for part in parts

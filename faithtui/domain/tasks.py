@@ -123,7 +123,7 @@ class ConcludeReasons:
     score: float
     success: bool | None
     reasons: tuple[str, ...]
-    """Reasons of the windows, in order."""
+    """What is to be said of the windows, in order; () when there is nothing."""
 
 
 @dataclass(frozen=True, slots=True)

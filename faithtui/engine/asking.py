@@ -181,6 +181,7 @@ class Asker:
             prompt=question.prompt,
             schema=question.reply.schema,
             max_tokens=question.max_tokens,
+            replicate=question.replicate,
             images=tuple(map(self._load_image, question.images)),
         )
         for repairs_left in range(REPAIRS, -1, -1):

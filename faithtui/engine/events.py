@@ -22,8 +22,6 @@ class Progress:
     skipped: int = 0
     windows: int = 0
     """Stored."""
-    windows_planned: int = 0
-    """Of all conversations whose windows are counted; an estimate that only grows."""
     calls: int = 0
     """Replies received in this process."""
     calls_stored: int = 0

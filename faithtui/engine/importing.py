@@ -3,7 +3,7 @@
 One bad line or one unreadable file never stops the others; what was refused is told line by line.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +16,10 @@ from faithtui.store.store import Store
 
 REFUSALS_KEPT = 10_000
 """Refusals that are told one by one; a file with more is a file in another format."""
+
+_IMAGE_BYTES = 16 * 2**20
+"""Of images in one transaction, which memory has to hold and labels have to wait for. A
+conversation with more goes alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ class _Pass:
 
     def __init__(
         self,
-        settle: Callable[[Sequence[Conversation]], ImportCounts],
+        settle: Callable[[Sequence[Conversation], Mapping[str, bytes]], ImportCounts],
         report: Callable[[ImportProgress], None],
         batch_size: int,
         *,
@@ -180,7 +184,7 @@ class _Pass:
         count = FileImport(path, source)
         refused_before = self._refused
         for batch in _batches(self._lines(path, source), self._batch_size):
-            settled = self._settle(list(batch.conversations.values()))
+            settled = self._settle(list(batch.conversations.values()), batch.images)
             self._same_content.extend(settled.same_content)
             conflicts = [
                 _conflict(path, batch.lines[key], batch.conversations[key])
@@ -220,6 +224,8 @@ class _Batch:
     """By key."""
     lines: dict[str, int] = field(default_factory=dict)
     """Line number of each key."""
+    images: dict[str, bytes] = field(default_factory=dict)
+    """Bytes of their images by SHA-256."""
     errors: list[InputError] = field(default_factory=list)
     end: int = 0
     """Bytes of the file up to the end of the last line."""
@@ -232,10 +238,15 @@ class _Batch:
         else:
             self.conversations[line.found.key] = line.found
             self.lines[line.found.key] = line.line
+            self.images.update(line.images)
 
     def has_room(self, line: LineRead, size: int) -> bool:
         """Tell whether the line can be added, to `size` lines at most."""
         if len(self.lines) + len(self.errors) >= size:
+            return False
+        more = {name: data for name, data in line.images.items() if name not in self.images}
+        held = sum(map(len, self.images.values()))
+        if more and held and held + sum(map(len, more.values())) > _IMAGE_BYTES:
             return False
         return isinstance(line.found, InputError) or line.found.key not in self.lines
 
@@ -260,7 +271,9 @@ class _Rehearsal:
         self._hashes: dict[str, dict[str, str]] = {}
         """For each source, what each key's turns hash to: stored ones and those seen since."""
 
-    def import_batch(self, conversations: Sequence[Conversation]) -> ImportCounts:
+    def import_batch(
+        self, conversations: Sequence[Conversation], images: Mapping[str, bytes]
+    ) -> ImportCounts:
         """Say which keys conflict; all other counts are 0."""
         conflicting = []
         for conversation in conversations:
@@ -272,10 +285,7 @@ class _Rehearsal:
 
     def _hashes_of(self, source: str) -> dict[str, str]:
         if source not in self._hashes:
-            read = self._store.conversations
-            # An empty selection would mean all sources, an unknown one gives no ids.
-            stored = (read.get(conversation) for conversation in read.ids([source]))
-            self._hashes[source] = {one.key: content_hash(one.turns) for one in stored}
+            self._hashes[source] = self._store.conversations.content_hashes(source)
         return self._hashes[source]
 
 

@@ -9,7 +9,7 @@ from faithtui.engine.requests import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.opening import judge_fingerprint, missing_key
 from faithtui.metrics.base import Metric
-from faithtui.metrics.registry import build, options_of
+from faithtui.metrics.registry import build, entry, option_names, options_of
 from faithtui.store.records import RunSpec
 from faithtui.store.store import Store
 
@@ -29,11 +29,12 @@ def plan(store: Store, request: RunRequest, *, environ: Mapping[str, str] | None
     """
     metric = metric_of(request)
     check_concurrency(request.concurrency)
-    fingerprint = judge_fingerprint(request.judge, request.base_url)
-    key = missing_key(request.judge, request.base_url, os.environ if environ is None else environ)
+    judge = metric.judge or request.judge
+    fingerprint = judge_fingerprint(judge, request.base_url)
+    key = missing_key(judge, request.base_url, os.environ if environ is None else environ)
     if key is not None:
         raise ConfigError(
-            f"{request.judge} needs a key: set {key} in the environment, "
+            f"{judge} needs a key: set {key} in the environment, "
             "or use --judge offline, which needs none"
         )
     conversations = _selection(store, request.sources, request.limit)
@@ -44,7 +45,7 @@ def plan(store: Store, request: RunRequest, *, environ: Mapping[str, str] | None
         strategy=request.strategy,
         options=options_of(metric),
         rule=metric.rule,
-        judge=request.judge,
+        judge=judge,
         judge_fingerprint=fingerprint,
         base_url=request.base_url,
         prompt_digest=metric.prompt_digest,
@@ -65,7 +66,47 @@ def metric_of(request: RunRequest) -> Metric[Any]:
     options: dict[str, object] = dict(request.options)
     options["strategy"] = request.strategy
     options["as_peer"] = request.as_peer
-    return build(request.metric, options, prompts_dir=request.prompts_dir)
+    metric = build(request.metric, options, prompts_dir=request.prompts_dir)
+    if request.imported_claims and metric.spec.judges != "claim":
+        raise ConfigError(
+            f"{metric.spec.key} judges {metric.spec.units[1]}, not claims of answers; "
+            "run it without imported claims"
+        )
+    return metric
+
+
+def options_for(metric: str, options: Mapping[str, str], ordered: Sequence[str]) -> dict[str, str]:
+    """Choose, from options typed for several metrics, those of one.
+
+    `name=value` goes to every metric that has the option; `metric.name=value` to that one alone.
+
+    Args:
+        metric: The metric.
+        options: All that was typed, by name.
+        ordered: All metrics that were ordered.
+
+    Raises:
+        ConfigError: An option that none of the metrics has, or a metric that was not ordered.
+    """
+    known = {entry(each).spec.key: option_names(each) for each in ordered}
+    here = entry(metric).spec.key
+    chosen: dict[str, str] = {}
+    for typed, value in options.items():
+        owner, dot, name = typed.rpartition(".")
+        name = name.strip().replace("-", "_")
+        if dot:
+            if entry(owner).spec.key not in known:
+                raise ConfigError(f"option {typed}: {owner} is not among the metrics of this run")
+            if entry(owner).spec.key == here:
+                chosen[name] = value
+        elif name in known[here]:
+            chosen.setdefault(name, value)
+        elif not any(name in names for names in known.values()):
+            every = sorted({each for names in known.values() for each in names})
+            raise ConfigError(
+                f"{' and '.join(known)} has no option `{typed}`; known: {', '.join(every)}"
+            )
+    return chosen
 
 
 def check_concurrency(concurrency: int) -> None:

@@ -1,9 +1,12 @@
-"""Replies in the store, for a run."""
+"""Replies and images in the store, for a run."""
 
 import asyncio
 from concurrent.futures import Future
+from dataclasses import dataclass
 
+from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.judges.base import ImageData
 from faithtui.store.records import StoredReply
 from faithtui.store.store import Store
 
@@ -35,6 +38,22 @@ class StoreReplies:
             usable=usable,
         )
         await committed(future)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreImages:
+    """Reads the images of a run's conversations."""
+
+    store: Store
+
+    def __call__(self, image: Image) -> ImageData:
+        """Give an image as a judge gets it.
+
+        Raises:
+            StoreError: It is not in the store.
+        """
+        found = self.store.conversations.image(image.sha256)
+        return ImageData(image.sha256, image.media_type, image.mark, found.data, image.url)
 
 
 async def committed(future: Future[None]) -> None:

@@ -51,8 +51,15 @@ def run_agreement(store: Store, run: RunId) -> RunAgreement:
     row = store.runs.row(run)
     claims = store.reviews.claim_readings(run)
     answers = store.reviews.answer_readings(run)
-    labels = entry(row.spec.metric).spec.labels
-    report = agreement_report(claims, answers, labels, row.spec.rule)
+    spec = entry(row.spec.metric).spec
+    report = agreement_report(
+        claims,
+        answers,
+        spec.labels,
+        row.spec.rule,
+        unit=spec.units,
+        answers_are_claims=spec.judges == "answer",
+    )
     return RunAgreement(row, claims, report, store.runs.empty_windows(run))
 
 

@@ -6,7 +6,7 @@ stored: each reply when it arrives, each window whole or not at all.
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,7 +27,8 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.engine.recording import StoreReplies, committed
+from faithtui.engine.recording import StoreImages, StoreReplies, committed
+from faithtui.engine.steps import steps_of
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
 from faithtui.judges.base import Judge
 from faithtui.judges.opening import judge_fingerprint, open_judge
@@ -47,6 +48,7 @@ class _Course:
     metric: Metric[Any]
     asker: Asker
     emit: EventSink
+    tell: Callable[[str], None]
     counts: Progress
     waiting: Iterator[PendingItem] = field(default_factory=lambda: iter(()))
 
@@ -60,7 +62,6 @@ class _Course:
             failed=old.failed + changes.get("failed", 0),
             skipped=old.skipped + changes.get("skipped", 0),
             windows=old.windows + changes.get("windows", 0),
-            windows_planned=old.windows_planned + changes.get("windows_planned", 0),
             calls=tally.calls,
             calls_stored=tally.calls_stored,
             in_flight=tally.in_flight,
@@ -78,6 +79,7 @@ async def execute(
     *,
     judge: AbstractAsyncContextManager[Judge] | None = None,
     retry_failed: bool = False,
+    tell: Callable[[str], None] = lambda steps: None,
 ) -> RunState:
     """Judge everything in a run that is not judged yet.
 
@@ -87,6 +89,7 @@ async def execute(
         emit: Gets every event, on this thread.
         judge: Opened and closed here; None opens the one the run names.
         retry_failed: Take up failed conversations again.
+        tell: Gets the steps of each conversation, as text, under `verbose_mode`.
 
     Returns:
         DONE, or STOPPED when going on became pointless (the event says why).
@@ -113,7 +116,7 @@ async def execute(
 
     try:
         async with judge as opened:
-            state, reason, course = await _through(store, row, metric, opened, heard)
+            state, reason, course = await _through(store, row, metric, opened, heard, tell)
     except asyncio.CancelledError:
         store.runs.set_state(run, RunState.CANCELLED)
         emit(RunEnded(run, RunState.CANCELLED, None, _last_totals(store.runs.row(run), latest)))
@@ -134,7 +137,12 @@ async def execute(
 
 
 async def _through(
-    store: Store, row: RunRow, metric: Metric[Any], judge: Judge, emit: EventSink
+    store: Store,
+    row: RunRow,
+    metric: Metric[Any],
+    judge: Judge,
+    emit: EventSink,
+    tell: Callable[[str], None],
 ) -> tuple[RunState, str | None, _Course]:
     pending = store.runs.pending(row.id)
     course: _Course
@@ -148,8 +156,10 @@ async def _through(
         concurrency=row.spec.concurrency,
         tally=Tally(),
         on_retry=retried,
+        pace=metric.pace,
+        load_image=StoreImages(store),
     )
-    course = _Course(store, row, metric, asker, emit, _totals(row), iter(pending))
+    course = _Course(store, row, metric, asker, emit, tell, _totals(row), iter(pending))
     await _written(store, store.runs.set_state, row.id, RunState.RUNNING)
     emit(RunStarted(row.id, course.progress()))
     try:
@@ -181,13 +191,15 @@ async def _judge(course: _Course, item: PendingItem) -> None:
         await _finished(course, item.id, ItemState.SKIPPED, skipped)
         return
     windows = metric.windows(conversation)
-    course.progress(windows_planned=len(windows) - len(item.stored_windows))
     ask = course.asker.on_behalf_of(item.id)
     try:
         findings = await metric.gather(conversation, ask, claims)
         assessments = [metric.assess(findings, window) for window in windows]
         failures = await _store_windows(course, item, assessments)
         conclusion = await metric.conclude(assessments, ask)
+        if metric.verbose_mode:
+            title = f"{conversation.source}/{conversation.key}"
+            course.tell(steps_of(title, metric.spec, assessments, conclusion))
     except STOPS_THE_RUN:
         raise
     except (JudgeError, MetricError) as error:
@@ -277,7 +289,6 @@ def _totals(row: RunRow) -> Progress:
         failed=row.failed,
         skipped=row.skipped,
         windows=row.windows,
-        windows_planned=row.windows,
         tokens_in=row.tokens_in,
         tokens_out=row.tokens_out,
     )

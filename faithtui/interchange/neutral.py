@@ -5,6 +5,7 @@ lenient where it would not: keys nobody reads are kept in the metadata or passed
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -22,6 +23,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from faithtui.domain.conversation import (
     Conversation,
     Document,
+    Image,
     Rating,
     Role,
     Span,
@@ -29,6 +31,7 @@ from faithtui.domain.conversation import (
     content_hash,
 )
 from faithtui.errors import InputError
+from faithtui.interchange.images import Gallery
 from faithtui.interchange.json_lines import shortened
 
 GROUP_KEYS = ("conversation_id", "passage_group", "knowledge_group")
@@ -41,7 +44,13 @@ _EXPECTED = {
     "role": "`user` or `assistant`",
     "content": "a string",
     "retrieval_context": "a list of strings, [] when nothing was retrieved, or no such key",
-    "retrieval_context[]": "a string or an object with `text`",
+    "retrieval_context[]": "a string or an object with `text`, `images` or both",
+    "images": "a list of images",
+    "images[]": "an object with one of `path`, `url` and `base64`",
+    "path": "a path inside the folder of the file",
+    "url": "an `http` or `https` address, or a `data:` URI",
+    "base64": "the image's bytes as base64",
+    "media_type": "what the image is, such as `image/png`",
     "text": "a string that is not empty",
     "source": "a string",
     "metadata": "an object",
@@ -89,9 +98,30 @@ class _Line(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
 
+class _Image(_Line):
+    path: str | None = None
+    url: str | None = None
+    base64: str | None = None
+    media_type: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_one_place(cls, value: object) -> object:
+        if isinstance(value, dict):
+            names = [name for name in ("path", "url", "base64") if value.get(name) is not None]
+            if len(names) != 1:
+                raise PydanticCustomError(
+                    "image",
+                    "has {names}; expected exactly one of `path`, `url` and `base64`",
+                    {"names": _listed(names)},
+                )
+        return value
+
+
 class _Context(_Line):
     text: str
     source: str | None = None
+    images: list[_Image] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -101,19 +131,22 @@ class _Context(_Line):
         if not isinstance(value, dict):
             return value
         names = [name for name in ("text", "context", "content") if name in value]
+        if not names and value.get("images"):
+            return {**value, "text": ""}
         if len(names) != 1:
             raise PydanticCustomError(
                 "context",
                 "has {names}; expected exactly one of `text`, `context` and `content`",
                 {"names": _listed(names)},
             )
-        return {"text": value[names[0]], "source": value.get("source")}
+        return {**value, "text": value[names[0]]}
 
 
 class _Turn(_Line):
     role: Role
     content: str
     retrieval_context: list[_Context] | None = None
+    images: list[_Image] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -169,9 +202,18 @@ class _Refused(Exception):
         super().__init__(field, reason)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadConversation:
+    """A conversation, and the bytes of its images."""
+
+    conversation: Conversation
+    images: Mapping[str, bytes]
+    """By SHA-256; images known by their address alone are not there."""
+
+
 def conversation_from(
     found: Mapping[str, object], *, source: str, path: Path | None = None, line: int | None = None
-) -> Conversation:
+) -> ReadConversation:
     """Build a conversation from a JSON object in the neutral shape.
 
     Without an `id`, the key is the hash of the turns. `context` is read as `retrieval_context`,
@@ -181,17 +223,20 @@ def conversation_from(
     Args:
         found: The object, free of lone surrogates and NULs.
         source: Name of the data set.
-        path: The file, for messages.
+        path: The file, for messages; images that are named by a path lie in its folder.
         line: The line number from 1, for messages.
 
     Raises:
-        InputError: A field is missing or wrong; the first one is named.
+        InputError: A field is missing or wrong, or an image cannot be had; the first is named.
     """
+    gallery = Gallery(None if path is None else path.parent)
     try:
         read = _Conversation.model_validate(found)
-        turns = tuple(_turn(turn) for turn in read.turns)
+        turns = tuple(
+            _turn(turn, f"turns[{position}]", gallery) for position, turn in enumerate(read.turns)
+        )
         key = content_hash(turns) if read.id is None else read.id
-        return Conversation(
+        conversation = Conversation(
             source=source,
             key=key,
             turns=turns,
@@ -199,6 +244,7 @@ def conversation_from(
             metadata=_metadata(read),
             ratings=tuple(_ratings(read.human_labels or (), turns)),
         )
+        return ReadConversation(conversation, gallery.data)
     except ValidationError as error:
         field, reason = _sentence(error.errors(include_url=False)[0], found)
     except _Refused as error:
@@ -206,11 +252,45 @@ def conversation_from(
     raise InputError(reason, path=path, line=line, field=field or None)
 
 
-def _turn(read: _Turn) -> Turn:
+def _turn(read: _Turn, field: str, gallery: Gallery) -> Turn:
+    images = _images(read.images, field, gallery)
     if read.retrieval_context is None:
-        return Turn(read.role, read.content)
-    documents = tuple(Document(item.text, item.source) for item in read.retrieval_context)
-    return Turn(read.role, read.content, documents)
+        return Turn(read.role, read.content, images=images)
+    documents = tuple(
+        Document(
+            item.text,
+            item.source,
+            _images(item.images, f"{field}.retrieval_context[{place}]", gallery),
+        )
+        for place, item in enumerate(read.retrieval_context)
+    )
+    return Turn(read.role, read.content, documents, images)
+
+
+def _images(read: Sequence[_Image] | None, field: str, gallery: Gallery) -> tuple[Image, ...]:
+    """Read the images of a turn or of a document, in order."""
+    return tuple(
+        _image(each, f"{field}.images[{place}]", gallery) for place, each in enumerate(read or ())
+    )
+
+
+def _image(read: _Image, field: str, gallery: Gallery) -> Image:
+    """Read one image.
+
+    Raises:
+        _Refused: It cannot be had, or is no image; `field` and what was named in it are told.
+    """
+    try:
+        if read.base64 is not None:
+            name, shown = "base64", ""
+            return gallery.from_base64(read.base64, read.media_type)
+        if read.path is not None:
+            name, shown = "path", f"is {shortened(read.path)}, which "
+            return gallery.from_path(read.path, read.media_type)
+        name, shown = "url", f"is {shortened(read.url)}, which "
+        return gallery.from_url(read.url or "", read.media_type)
+    except InputError as error:
+        raise _Refused(f"{field}.{name}", f"{shown}{error.reason}") from error
 
 
 def _group(metadata: Mapping[str, object], source: str, key: str) -> str:
@@ -298,7 +378,7 @@ def _sentence(error: ErrorDetails, found: Mapping[str, object]) -> tuple[str, st
     loc = error["loc"]
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
     field = field.removeprefix(".")
-    if error["type"] in ("context", "span"):
+    if error["type"] in ("context", "image", "span"):
         return field, error["msg"]
     name = f"{loc[-2]}[]" if isinstance(loc[-1], int) else str(loc[-1])
     match error["type"]:

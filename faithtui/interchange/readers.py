@@ -4,8 +4,8 @@ One format is known: one JSON object a line in the neutral shape. Anything else 
 sentence that says what was found.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from faithtui.domain.conversation import Conversation
@@ -23,6 +23,8 @@ class LineRead:
     end: int
     """Bytes of the file up to the end of this line."""
     found: Conversation | InputError
+    images: Mapping[str, bytes] = field(default_factory=dict)
+    """Bytes of the conversation's images by SHA-256."""
 
 
 def read_lines(path: Path, source: str | None = None) -> Iterator[LineRead]:
@@ -40,15 +42,15 @@ def read_lines(path: Path, source: str | None = None) -> Iterator[LineRead]:
     """
     name = source_name(path) if source is None else source
     for line in read_json_lines(path):
-        found: Conversation | InputError
         if isinstance(line.found, InputError):
-            found = line.found
+            yield LineRead(line.number, line.end, line.found)
+            continue
+        try:
+            read = conversation_from(line.found, source=name, path=path, line=line.number)
+        except InputError as error:
+            yield LineRead(line.number, line.end, error)
         else:
-            try:
-                found = conversation_from(line.found, source=name, path=path, line=line.number)
-            except InputError as error:
-                found = error
-        yield LineRead(line.number, line.end, found)
+            yield LineRead(line.number, line.end, read.conversation, read.images)
 
 
 def read_conversations(
@@ -57,7 +59,8 @@ def read_conversations(
     """Read the conversations of a file.
 
     A line that cannot be used gives an error that names line, field and reason, and reading goes
-    on. Two lines may have the same key: whoever stores them decides.
+    on. Two lines may have the same key: whoever stores them decides. The bytes of images come with
+    `read_lines`.
 
     Args:
         path: A file of one JSON object a line.

@@ -12,7 +12,6 @@ from faithtui.domain.plain import visible_line
 from faithtui.domain.report import (
     AgreementReport,
     Detection,
-    Level,
     LevelReport,
     Severity,
 )
@@ -27,8 +26,6 @@ _SPECIAL = re.compile(r"[\\`*_{}\[\]|~$#@]|(?<=[A-Za-z]):(?=//)|(?<=www)\.", re.
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 _SIGNS = {Severity.BLOCKING: "✗ blocking", Severity.CAUTION: "! caution", Severity.INFO: "i note"}
-
-_TITLES = {Level.CLAIMS: "Claims", Level.ANSWERS: "Answers"}
 
 
 def escape(text: str) -> str:
@@ -86,12 +83,17 @@ def _title(header: ReportHeader) -> list[str]:
     ]
 
 
+def _heading(level: LevelReport) -> str:
+    return level.unit[1].capitalize()
+
+
 def _warnings(report: AgreementReport) -> list[str]:
     if not report.warnings:
         return []
+    titles = {each.level: _heading(each) for each in report.levels}
     lines = ["## Before you use the figures", ""]
     for warning in report.warnings:
-        about = f"{_TITLES[warning.level]}: " if warning.level else ""
+        about = f"{titles[warning.level]}: " if warning.level else ""
         sign = _SIGNS[warning.severity]
         lines.append(f"- {sign} (`{warning.code}`): {about}{warning.message}")
     return lines
@@ -111,24 +113,27 @@ def _coverage(report: AgreementReport) -> list[str]:
         ("compared", "compared"),
         ("conversations or other groups compared", "compared_groups"),
     )
+    # A metric that judges whole answers has nothing at the answer level: it is the first one.
+    levels = [each for each in report.levels if each is report.claims or each.coverage.total]
     rows = [
-        (name, *(str(getattr(level.coverage, field)) for level in report.levels))
-        for name, field in names
+        (name, *(str(getattr(level.coverage, field)) for level in levels)) for name, field in names
     ]
-    lines = ["## What was labelled", "", *_table(("", "claims", "answers"), rows)]
+    heads = ("", *(level.unit[1] for level in levels))
+    lines = ["## What was labelled", "", *_table(heads, rows)]
     consistency = report.consistency
     if consistency.repeated:
         lines += [
             "",
             f"The judge gave the same label in every window to {consistency.steady} of "
-            f"{consistency.repeated} claims that stand in several: {number(consistency.share)}.",
+            f"{consistency.repeated} {report.claims.unit[1]} that stand in several: "
+            f"{number(consistency.share)}.",
         ]
     return lines
 
 
 def _level(level: LevelReport) -> list[str]:
     return [
-        f"## {_TITLES[level.level]}",
+        f"## {_heading(level)}",
         "",
         *_matrix(level),
         "",

@@ -53,6 +53,7 @@ class Envelope:
     """The JSON object that came back, around the judge's text."""
 
     body: dict[str, object]
+    status: int
     request_id: str | None
     latency_ms: int
 
@@ -92,6 +93,8 @@ async def exchange(
     key: Secret,
     timeout_s: float,
     sdk_error: type[Exception],
+    *,
+    with_images: bool = False,
 ) -> Envelope:
     """Make one call and bring back its JSON, or one of our errors.
 
@@ -101,6 +104,7 @@ async def exchange(
         key: To be hidden in every message.
         timeout_s: Seconds the whole exchange may take, connecting included.
         sdk_error: The class all exceptions of the SDK belong to.
+        with_images: The question carries images.
 
     Raises:
         JudgeTimeout: No complete answer in time.
@@ -118,11 +122,13 @@ async def exchange(
         ) from error
     except sdk_error as error:
         _hide_key_in(error, key)
-        raise _translated(error, endpoint, key) from error
+        raise _translated(error, endpoint, key, with_images) from error
     latency_ms = round((time.monotonic() - started) * 1000)
-    body = _envelope(response, endpoint, key)
+    body = _envelope(response, endpoint, key, with_images)
     request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
-    return Envelope(body, request_id or text_or_none(body.get("id")), latency_ms)
+    return Envelope(
+        body, response.status_code, request_id or text_or_none(body.get("id")), latency_ms
+    )
 
 
 def count_or_none(value: object) -> int | None:
@@ -142,11 +148,18 @@ def object_or_empty(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _translated(error: Exception, endpoint: Endpoint, key: Secret) -> JudgeError:
+def _translated(error: Exception, endpoint: Endpoint, key: Secret, with_images: bool) -> JudgeError:
     # Both SDKs' status errors carry the response, and nothing else they raise here does.
     response = getattr(error, "response", None)
     if isinstance(response, httpx2.Response):
-        return failure(response.status_code, response.headers, response.text, endpoint, key)
+        return failure(
+            response.status_code,
+            response.headers,
+            response.text,
+            endpoint,
+            key,
+            with_images=with_images,
+        )
     cause = error.__cause__ or error
     reason = key.redact(provider_sentence(str(cause))) or type(cause).__name__
     return JudgeUnavailable(
@@ -155,21 +168,32 @@ def _translated(error: Exception, endpoint: Endpoint, key: Secret) -> JudgeError
     )
 
 
-def _envelope(response: httpx2.Response, endpoint: Endpoint, key: Secret) -> dict[str, object]:
+def _envelope(
+    response: httpx2.Response, endpoint: Endpoint, key: Secret, with_images: bool
+) -> dict[str, object]:
+    status = response.status_code
     try:
         body: object = json.loads(response.content)
     except (ValueError, RecursionError) as error:
         start = key.redact(provider_sentence(key.redact(response.text))) or "nothing"
         raise JudgeUnavailable(
-            f"{endpoint.host} answered {response.status_code} without complete JSON: {start}"
+            f"{endpoint.host} answered {status} without complete JSON: {start}", status=status
         ) from error
     if not isinstance(body, dict):
-        raise JudgeUnavailable(f"{endpoint.host} answered with JSON that is no object")
+        raise JudgeUnavailable(
+            f"{endpoint.host} answered {status} with JSON that is no object", status=status
+        )
     # Some relays say 200 and put the real status into the body.
     if body.get("error"):
         code = object_or_empty(body["error"]).get("code")
-        status = code if isinstance(code, int) and 400 <= code < 600 else 502
-        raise failure(status, response.headers, response.text, endpoint, key)
+        raise failure(
+            code if isinstance(code, int) and 400 <= code < 600 else 502,
+            response.headers,
+            response.text,
+            endpoint,
+            key,
+            with_images=with_images,
+        )
     return body
 
 

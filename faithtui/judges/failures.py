@@ -6,6 +6,7 @@ server that imitates one. No key survives in a message.
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -39,11 +40,33 @@ _SPENT = {
 Source: OpenAI's guide to error codes; anthropic 2.11.0, `_error_classes.py`.
 """
 
+_NO_IMAGES = re.compile(
+    r"\b(?:image|images|image_url|vision|visual|multi-?modal\w*|modalit\w+|mmproj)\b"
+    r"|\bcontent\b.{0,60}\b(?:str|string|list|array|part)s?\b|\bnot list\b",
+    re.IGNORECASE,
+)
+"""What servers without eyes say: that they take no images, or that a content must be a text.
+
+Source: llama.cpp's server, vLLM, Ollama and llama-cpp-python, some of which say it with a 500.
+"""
+
+_ABOUT_CONTENT = {400, 404, 415, 422}
+"""Statuses with which a server refuses what a request holds."""
+
 
 def failure(
-    status: int, headers: Mapping[str, str], body: str, endpoint: Endpoint, key: Secret
+    status: int,
+    headers: Mapping[str, str],
+    body: str,
+    endpoint: Endpoint,
+    key: Secret,
+    *,
+    with_images: bool = False,
 ) -> JudgeError:
     """Make the error for an answer that is no reply.
+
+    An error of the server that speaks of images, after a question with images, is a refusal: the
+    same question would fail again.
 
     Args:
         status: HTTP status, or what the body gave in its place.
@@ -51,25 +74,37 @@ def failure(
         body: Of the answer, in whatever form it came.
         endpoint: Who answered.
         key: The key that was sent, to be hidden in the message.
+        with_images: The question carried images.
     """
     # Before as well: the sentence is cut to length, and half a key is recognised by nothing.
     said = key.redact(provider_sentence(key.redact(body)))
     what = f"{endpoint.host} answered {status}" + (f": {said}" if said else "")
     is_spent = bool(_SPENT.intersection(_codes(body))) or "credit balance is too low" in said
     if status == 402 or (is_spent and status in {400, 403, 429}):
-        return JudgeQuotaExceeded(f"{what}. Add credit or raise the limit, then resume the run")
+        return JudgeQuotaExceeded(
+            f"{what}. Add credit or raise the limit, then resume the run", status=status
+        )
     if status in {401, 403}:
-        return JudgeAuthFailed(f"{what}. Check the key in {endpoint.key_variable}")
+        return JudgeAuthFailed(f"{what}. Check the key in {endpoint.key_variable}", status=status)
     if status == 429:
-        return JudgeRateLimited(what, retry_after_s=retry_after_s(headers))
+        return JudgeRateLimited(what, retry_after_s=retry_after_s(headers), status=status)
     if status == 408:
-        return JudgeTimeout(what)
+        return JudgeTimeout(what, status=status)
+    if with_images and (status >= 500 or status in _ABOUT_CONTENT) and _NO_IMAGES.search(said):
+        return JudgeRequestRejected(
+            f"{what}. The question carries images: choose a judge that takes them", status=status
+        )
     if status == 409 or status >= 500:
-        return JudgeUnavailable(what)
+        return JudgeUnavailable(what, status=status)
     if 300 <= status < 400:
         target = key.redact(_plain(headers.get("location", "")))
-        return JudgeRequestRejected(f"{what}. It redirects to {target or 'nowhere'}: use that URL")
-    return JudgeRequestRejected(f"{what}. Check the model name and the base URL")
+        return JudgeRequestRejected(
+            f"{what}. It redirects to {target or 'nowhere'}: use that URL", status=status
+        )
+    advice = "Check the model name and the base URL"
+    if with_images:
+        advice += ", and that this judge takes images, and ones of this kind and size"
+    return JudgeRequestRejected(f"{what}. {advice}", status=status)
 
 
 def provider_sentence(body: str) -> str:

@@ -19,14 +19,21 @@ from typing import Final, assert_never
 
 from faithtui.domain.tasks import (
     ConcludeReasons,
+    ExplainRelevance,
     ExplainScore,
     ExtractClaims,
     ExtractPooledClaims,
     ExtractPooledTruths,
     ExtractTruths,
     FindEvidence,
+    InferStatementList,
+    InferStatements,
     JudgeClaimList,
     JudgeClaims,
+    JudgeDocument,
+    RelateDocument,
+    SplitAnswer,
+    SupportAnswer,
     Task,
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
@@ -41,7 +48,9 @@ from faithtui.judges.overlap import (
     judge_claim,
 )
 from faithtui.judges.overlap_index import Context, ReadSentence, read_sentence
+from faithtui.judges.relevance import Messages, Relation
 from faithtui.judges.sentences import SentenceKind, answer_sentences, sentence_spans
+from faithtui.judges.templates import conclusion, explanation, relevance
 
 _KEPT_CONTEXTS: Final = 16
 """Indexed contexts kept for the next question; neighbouring windows share most of theirs."""
@@ -49,9 +58,12 @@ _KEPT_TRUTHS: Final = 20_000
 """Truths whose words are remembered; windows overlap, so most are read many times."""
 _BREATH: Final = 50
 """Sentences indexed, about 5 ms of work, before others get a turn."""
-_NAMED_FINDINGS: Final = 3
+_STATES: Final = frozenset({SentenceKind.CLAIM, SentenceKind.REFUSAL})
+"""Kinds of sentences that say something which could be inferred or not."""
 
 Reply = dict[str, object]
+Related = Sequence[tuple[str, Relation]]
+"""Statements of a document, in order, each with what it shares with the messages."""
 
 
 class OfflineJudge:
@@ -95,15 +107,16 @@ class OfflineJudge:
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Compute the answer to `request.task`; the prompt is not read.
 
-        Replies keep to the shapes described beside the tasks and are pure ASCII JSON. Nothing is
-        bought, so all token counts are 0. Never raises a `JudgeError`.
+        Replies keep to the shapes described beside the tasks and are pure ASCII, JSON unless the
+        task wants a text. Nothing is bought, so all token counts are 0. Never raises a
+        `JudgeError`.
         """
         began = self._clock()
         reply = await self._answer(request.task)
         return JudgeReply(
-            text=json.dumps(reply),
+            text=reply if isinstance(reply, str) else json.dumps(reply),
             usage=Usage(tokens_in=0, tokens_out=0, tokens_cached=0),
-            structured=True,
+            structured=request.schema is not None,
             latency_ms=round((self._clock() - began) * 1000),
         )
 
@@ -112,7 +125,7 @@ class OfflineJudge:
         self._contexts.clear()
         self._read_truths.clear()
 
-    async def _answer(self, task: Task) -> Reply:
+    async def _answer(self, task: Task) -> Reply | str:
         match task:
             case ExtractTruths(documents, limit):
                 return {
@@ -133,27 +146,27 @@ class OfflineJudge:
             case FindEvidence():
                 return await self._find_evidence(task)
             case JudgeClaims(claims, truths):
-                findings = await self._judge(claims, truths)
-                return {
-                    f"c{position}": {
-                        "reason": finding.reason,
-                        "verdict": finding.answer.value,
-                        "confidence": round(finding.probability, 4),
-                    }
-                    for position, finding in enumerate(findings)
-                }
+                return _judged(await self._judge(claims, truths))
             case JudgeClaimList(claims, truths):
-                findings = await self._judge(claims, truths)
-                return {
-                    "verdicts": [
-                        {"verdict": finding.answer.value, "reason": finding.reason}
-                        for finding in findings
-                    ]
-                }
+                return _judged_in_order(await self._judge(claims, truths))
             case ExplainScore():
-                return {"reason": _explanation(task)}
+                return {"reason": explanation(task)}
             case ConcludeReasons():
-                return {"reason": _conclusion(task)}
+                return {"reason": conclusion(task)}
+            case RelateDocument(document, messages):
+                return _related(await self._relate(document, messages))
+            case JudgeDocument(document, messages):
+                return _related_or_not(await self._relate(document, messages))
+            case ExplainRelevance():
+                return {"reason": relevance(task)}
+            case SplitAnswer(answer=answer):
+                return {"statements": await _distinct(_statements(answer), None)}
+            case InferStatements(statements, contexts):
+                return _inferred(await self._judge(statements, contexts))
+            case InferStatementList(statements, contexts):
+                return _inferred_in_order(statements, await self._judge(statements, contexts))
+            case SupportAnswer():
+                return await self._support(task)
             case _:
                 assert_never(task)
 
@@ -177,6 +190,26 @@ class OfflineJudge:
             first_truth += len(group.truths)
         return reply
 
+    async def _support(self, task: SupportAnswer) -> str:
+        """`YES` or `NO`. A chunk that says nothing of an answer does not unsay an earlier one."""
+        if task.earlier is not None and task.earlier.strip().casefold().startswith("yes"):
+            return "YES"
+        [finding] = await self._judge((task.answer,), (task.context,))
+        return "YES" if finding.answer is Answer.YES else "NO"
+
+    async def _relate(self, document: str, messages: Sequence[str]) -> Related:
+        """Each different sentence of a document, in order, beside the messages."""
+        context = await self._context((document,))
+        wanted = Messages(messages, context)
+        related: dict[str, Relation] = {}
+        for number, unit in enumerate(context.units):
+            statement = unit.span.of(document)
+            if statement not in related:
+                related[statement] = wanted.relation(number)
+            if number % _BREATH == 0:
+                await asyncio.sleep(0)
+        return list(related.items())
+
     async def _judge(self, claims: Sequence[str], truths: tuple[str, ...]) -> list[Finding]:
         context = await self._context(truths)
         findings: list[Finding] = []
@@ -192,7 +225,7 @@ class OfflineJudge:
             return kept
         context = Context()
         for source, text in enumerate(truths):
-            for sentence in self._read(text):
+            for sentence in await self._read(text):
                 context.add(source, sentence)
             if len(context.units) % _BREATH == 0:
                 await asyncio.sleep(0)
@@ -201,13 +234,18 @@ class OfflineJudge:
             self._contexts.popitem(last=False)
         return context
 
-    def _read(self, text: str) -> tuple[ReadSentence, ...]:
-        """The sentences of a truth, with their words."""
+    async def _read(self, text: str) -> tuple[ReadSentence, ...]:
+        """The sentences of a truth, or of a whole document, with their words."""
         if (kept := self._read_truths.get(text)) is not None:
             return kept
         if len(self._read_truths) >= _KEPT_TRUTHS:
             self._read_truths.clear()
-        found = tuple(read_sentence(text, span) for span in sentence_spans(text))
+        sentences: list[ReadSentence] = []
+        for number, span in enumerate(sentence_spans(text), start=1):
+            sentences.append(read_sentence(text, span))
+            if number % _BREATH == 0:
+                await asyncio.sleep(0)
+        found = tuple(sentences)
         self._read_truths[text] = found
         return found
 
@@ -238,6 +276,78 @@ def _claims(answer: str) -> Iterator[str]:
     return (each.text for each in answer_sentences(answer) if each.kind is SentenceKind.CLAIM)
 
 
+def _statements(answer: str) -> Iterator[str]:
+    """Sentences of an answer that state something, its refusals too, letter for letter."""
+    return (each.text for each in answer_sentences(answer) if each.kind in _STATES)
+
+
+def _judged(findings: Sequence[Finding]) -> Reply:
+    return {
+        f"c{position}": {
+            "reason": finding.reason,
+            "verdict": finding.answer.value,
+            "confidence": round(finding.probability, 4),
+        }
+        for position, finding in enumerate(findings)
+    }
+
+
+def _judged_in_order(findings: Sequence[Finding]) -> Reply:
+    return {
+        "verdicts": [
+            {"verdict": finding.answer.value, "reason": finding.reason} for finding in findings
+        ]
+    }
+
+
+def _related(statements: Related) -> Reply:
+    return {
+        "statements": [
+            {
+                "statement": statement,
+                "reason": relation.reason,
+                "serves": [f"q{position}" for position in relation.serves],
+                "verdict": "yes" if relation.serves else "no",
+            }
+            for statement, relation in statements
+        ]
+    }
+
+
+def _related_or_not(statements: Related) -> Reply:
+    return {
+        "verdicts": [
+            {
+                "statement": statement,
+                "verdict": "yes" if relation.serves else "no",
+                "reason": relation.reason,
+            }
+            for statement, relation in statements
+        ]
+    }
+
+
+def _inferred(findings: Sequence[Finding]) -> Reply:
+    return {
+        f"s{position}": {"reason": finding.reason, "verdict": str(_is_inferred(finding))}
+        for position, finding in enumerate(findings)
+    }
+
+
+def _inferred_in_order(statements: Sequence[str], findings: Sequence[Finding]) -> Reply:
+    return {
+        "statements": [
+            {"statement": statement, "reason": finding.reason, "verdict": _is_inferred(finding)}
+            for statement, finding in zip(statements, findings, strict=True)
+        ]
+    }
+
+
+def _is_inferred(finding: Finding) -> int:
+    """1 when supported. The other verdicts are one and the same to whoever asks to infer."""
+    return int(finding.answer is Answer.YES)
+
+
 async def _distinct(texts: Iterable[str], limit: int | None) -> list[str]:
     """The first `limit` different texts, in order; None: all. Lets others in while it works."""
     found: dict[str, None] = {}
@@ -248,28 +358,3 @@ async def _distinct(texts: Iterable[str], limit: int | None) -> list[str]:
             found[text] = None
     await asyncio.sleep(0)
     return list(found)
-
-
-def _explanation(task: ExplainScore) -> str:
-    score = f"{task.score:.2f}"
-    if not task.findings:
-        return f"The score is {score}: no claim was found to depart from the context."
-    count = len(task.findings)
-    noun = "claim" if count == 1 else "claims"
-    return f"The score is {score} because of {count} {noun}: {_listed(task.findings)}"
-
-
-def _conclusion(task: ConcludeReasons) -> str:
-    passed = {True: ", which passes", False: ", which does not pass", None: ""}[task.success]
-    opening = f"The conversation scored {task.score:.2f}{passed}."
-    if not task.reasons:
-        return f"{opening} No window gave a reason."
-    return f"{opening} From its windows: {_listed(task.reasons)}"
-
-
-def _listed(reasons: Sequence[str]) -> str:
-    """The first few different reasons as one text, and how many are left."""
-    distinct = list(dict.fromkeys(reason.strip() for reason in reasons))
-    shown = " ".join(distinct[:_NAMED_FINDINGS])
-    more = len(distinct) - _NAMED_FINDINGS
-    return f"{shown} And {more} more." if more > 0 else shown

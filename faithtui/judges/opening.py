@@ -96,13 +96,15 @@ async def _opened(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
 
 
 def _provider_judge(endpoint: Endpoint, key: Secret, timeout_s: float) -> Judge:
+    from faithtui.judges.provider_judge import ProviderJudge
+
     if endpoint.provider.name == "openai":
-        from faithtui.judges.openai_judge import OpenAIJudge
+        from faithtui.judges.openai_judge import OpenAIChat
 
-        return OpenAIJudge(endpoint, key, timeout_s=timeout_s)
-    from faithtui.judges.anthropic_judge import AnthropicJudge
+        return ProviderJudge(endpoint, key, OpenAIChat, timeout_s=timeout_s)
+    from faithtui.judges.anthropic_judge import AnthropicMessages
 
-    return AnthropicJudge(endpoint, key, timeout_s=timeout_s)
+    return ProviderJudge(endpoint, key, AnthropicMessages, timeout_s=timeout_s)
 
 
 def _local_judge(ref: str) -> Judge:

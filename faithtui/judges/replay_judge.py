@@ -44,8 +44,8 @@ class ReplayJudge:
 
     @property
     def takes_images(self) -> bool:
-        """No: questions are text."""
-        return False
+        """Yes: a prompt names its images by their content, so a recorded reply fits them too."""
+        return True
 
     @property
     def context_window(self) -> int | None:

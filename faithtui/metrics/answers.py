@@ -5,6 +5,7 @@ Several user messages are one question and several replies one answer, joined by
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.windows import Window, interactions, sliding
@@ -13,6 +14,8 @@ from faithtui.metrics.base import STOPS_THE_RUN, Ask
 from faithtui.metrics.concurrency import together
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import check_images, documents_of, said_by, texts
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,9 @@ class Question(Generic[T_co]):
     max_tokens: int
     images: tuple[Image, ...] = ()
     """Images the prompt refers to by their marks."""
+    replicate: int = 0
+    """Counts up when the same question is asked again on purpose: a stored reply to it is no
+    answer then."""
 
 
 class Ask(Protocol):

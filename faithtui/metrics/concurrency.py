@@ -6,6 +6,10 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+BEGUN_TOGETHER = 16
+"""After so many the loop gets a turn: the first questions of hundreds are on their way while the
+last ones are still being written."""
+
 
 async def together(
     answers: Iterator[Coroutine[object, object, T]], *, at_once: bool = True
@@ -25,7 +29,11 @@ async def together(
         return [await answer for answer in answers]
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(answer) for answer in answers]
+            tasks = []
+            for answer in answers:
+                tasks.append(group.create_task(answer))
+                if len(tasks) % BEGUN_TOGETHER == 0:
+                    await asyncio.sleep(0)
     except BaseExceptionGroup as failures:
         raise _first_leaf(failures) from None
     return [task.result() for task in tasks]

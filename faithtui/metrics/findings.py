@@ -19,6 +19,9 @@ from faithtui.metrics.base import STOPS_THE_RUN, Ask
 from faithtui.metrics.prompting import PromptSet
 from faithtui.metrics.questions import why_conversation
 
+MOST_NOTED = 100
+"""Notes that go into the question for a final reason, about three pages of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class WindowFindings:
@@ -61,12 +64,18 @@ def assessed(rule: ScoringRule, found: WindowFindings, window: Window) -> Assess
 
 def composed_reason(rule: ScoringRule, verdicts: Sequence[Verdict]) -> str | None:
     """Say what cost a window its score, from the verdicts' own reasons; None when nothing did."""
-    parts = [
-        f"{each.claim.text} ({each.label}): {each.reason or 'no reason given'}"
-        for each in verdicts
-        if each.label is not None and each.label not in rule.passing
-    ]
-    return "; ".join(dict.fromkeys(parts)) or None
+    return "; ".join(_costs(rule, verdicts)) or None
+
+
+def _costs(rule: ScoringRule, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """List what cost a window its score, each once."""
+    return tuple(
+        dict.fromkeys(
+            f"{each.claim.text} ({each.label}): {each.reason or 'no reason given'}"
+            for each in verdicts
+            if each.label is not None and each.label not in rule.passing
+        )
+    )
 
 
 def mean_of(rule: ScoringRule, assessments: Sequence[Assessment]) -> Conclusion:
@@ -87,7 +96,7 @@ async def concluded(
     mean = mean_of(rule, assessments)
     if not include_reason or not assessments or mean.score.value is None:
         return mean
-    reasons = tuple(each.reason for each in assessments if each.reason)
+    reasons = _noted(rule, assessments)
     reason: str | None
     try:
         reason = await ask(
@@ -98,8 +107,23 @@ async def concluded(
     except JudgeError:
         if rule.as_peer:
             raise
-        reason = "; ".join(dict.fromkeys(reasons)) or None
+        reason = "; ".join(reasons) or None
     return Conclusion(mean.score, mean.success, reason or None)
+
+
+def _noted(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, ...]:
+    """List what is to be said about the windows, in order.
+
+    A claim that costs many windows something is noted once, and no more than `MOST_NOTED`: three
+    sentences are to be made of it, and early claims weigh most. A peer's judge is shown all.
+    """
+    if rule.as_peer:
+        return tuple(each.reason for each in assessments if each.reason)
+    noted = tuple(
+        dict.fromkeys(cost for each in assessments for cost in _costs(rule, each.verdicts))
+    )
+    more = len(noted) - MOST_NOTED
+    return (*noted[:MOST_NOTED], f"and {more} more") if more > 0 else noted
 
 
 def has_context(conversation: Conversation, window: Window) -> bool:

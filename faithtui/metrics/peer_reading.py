@@ -9,6 +9,7 @@ import re
 
 from faithtui.metrics.base import Mismatch
 
+_LEADING_LETTERS = re.compile(r"[a-z]+")
 _SPARE_COMMA = re.compile(r",\s*([\]}])")
 
 
@@ -36,6 +37,16 @@ def first_to_last_brace(text: str) -> object:
         return _loaded(_SPARE_COMMA.sub(r"\1", whole))
     except ValueError as error:
         raise Mismatch(f"the reply is not valid JSON: {error}") from error
+
+
+def leading_letters(word: str) -> str:
+    """Read a verdict as the peer does: the letters it begins with, in lower case; maybe none.
+
+    Source:
+        deepeval 4.3.1, metrics/utils/qag.py, as measured.
+    """
+    found = _LEADING_LETTERS.match(word.strip().lower())
+    return found.group() if found else ""
 
 
 def _loaded(text: str) -> object:

@@ -96,7 +96,7 @@ def _check(path: Path, text: str, holes: Sequence[str]) -> None:
 def block(kind: str, name: str, text: str) -> str:
     """Set a text between marks that it cannot contain by accident."""
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"<{kind} {name} {mark}>\n{text}\n</{kind} {name} {mark}>"
+    return f"<{kind} {name} {mark}>\n{text}\n</{mark}>"
 
 
 def blocks(kind: str, letter: str, texts: Sequence[str], first: int = 0) -> str:

@@ -19,7 +19,7 @@ from faithtui.domain.tasks import (
 )
 from faithtui.errors import ImagesNotSupported
 from faithtui.metrics.base import Ask, Question
-from faithtui.metrics.prompting import PromptSet, blocks, numbered
+from faithtui.metrics.prompting import PromptSet, block, blocks, numbered
 from faithtui.metrics.shapes import (
     Said,
     lists_by_key,
@@ -41,6 +41,18 @@ STEPS = {
     "final-reason": ("score", "success", "reasons"),
 }
 """Shared prompt texts and the holes each must have; a metric names those it uses."""
+
+IMAGE_RULE = (
+    "An attached image belongs to the text that names it. What it plainly shows is stated there; "
+    "what is unclear or hidden is not."
+)
+"""Said only where there is an image."""
+
+HISTORY_MESSAGES = 4
+"""Earlier messages shown with an answer: two exchanges, where what "it" stands for is named."""
+
+HISTORY_LETTERS = 120
+"""Of each of them; a message names its subject early."""
 
 
 def check_images(conversation: Conversation, ask: Ask) -> None:
@@ -84,6 +96,12 @@ def shown(passages: Sequence[Passage]) -> tuple[str, ...]:
     return tuple(passage.shown for passage in passages)
 
 
+def seen(kind: str, letter: str, passages: Sequence[Passage]) -> str:
+    """Set passages that are read for what they state between marks, their images with them."""
+    written = blocks(kind, letter, shown(passages))
+    return f"{IMAGE_RULE}\n{written}" if images_of(passages) else written
+
+
 def texts(passages: Sequence[Passage]) -> tuple[str, ...]:
     """Give the bare texts of passages."""
     return tuple(passage.text for passage in passages)
@@ -99,7 +117,7 @@ def truths_by_document(
         system=prompts.render("system"),
         prompt=prompts.render(
             "truths",
-            documents=blocks("document", "d", shown(documents)),
+            documents=seen("document", "d", documents),
             limit=_limit_phrase(limit, "of each document"),
         ),
         reply=lists_by_key([f"d{n}" for n in range(len(documents))], as_peer=as_peer),
@@ -118,7 +136,7 @@ def pooled_truths(
         system=prompts.render("system"),
         prompt=prompts.render(
             "pooled-truths",
-            documents=blocks("document", "d", shown(documents)),
+            documents=seen("document", "d", documents),
             limit=_limit_phrase(limit, "of all documents together"),
         ),
         reply=one_list("truths", as_peer=as_peer),
@@ -141,18 +159,20 @@ def claims_by_answer(
         prompts: Texts.
         answers: What is read.
         questions: User messages it answers, only to resolve references.
-        history: Earlier messages, each prefixed with its role, for the same.
+        history: Earlier messages, each prefixed with its role, for the same; the last few are
+            shown, the longer ones shortened.
         as_peer: Keep claims as written.
     """
+    recent = tuple(_shortened(message) for message in history[-HISTORY_MESSAGES:])
     return Question(
         step="claims",
-        task=ExtractClaims(texts(answers), texts(questions), tuple(history)),
+        task=ExtractClaims(texts(answers), texts(questions), recent),
         system=prompts.render("system"),
         prompt=prompts.render(
             "claims",
-            history=blocks("earlier", "h", history),
+            history=block("earlier", "h", "\n".join(recent)) if recent else "(none)",
             questions=blocks("question", "q", shown(questions)),
-            answers=blocks("answer", "a", shown(answers)),
+            answers=seen("answer", "a", answers),
         ),
         reply=lists_by_key([f"a{n}" for n in range(len(answers))], as_peer=as_peer),
         max_tokens=600 + sum(len(each.text) for each in answers),
@@ -175,7 +195,7 @@ def pooled_claims(
         prompt=prompts.render(
             "pooled-claims",
             questions=blocks("question", "q", shown(questions)),
-            answers=blocks("answer", "a", shown(answers)),
+            answers=seen("answer", "a", answers),
         ),
         reply=one_list("claims", as_peer=as_peer),
         max_tokens=600 + sum(len(each.text) for each in answers),
@@ -246,7 +266,8 @@ def why_conversation(
         prompt=prompts.render(
             "final-reason", score=f"{score:.2f}", success=verdict, reasons=_lines(reasons)
         ),
-        reply=one_text("reason", as_peer=as_peer),
+        # deepeval keeps a final reason as it came; the reason of a window must be a text.
+        reply=one_text("reason", as_peer=as_peer, anything=True),
         max_tokens=400,
     )
 
@@ -256,6 +277,14 @@ def _limit_phrase(limit: int | None, of_what: str) -> str:
     if limit is None:
         return "all facts"
     return f"at most the {max(0, limit)} most important facts {of_what}"
+
+
+def _shortened(message: str) -> str:
+    """Put a message on one line, as much of it as is shown."""
+    line = " ".join(message.split())
+    if len(line) <= HISTORY_LETTERS:
+        return line
+    return f"{line[:HISTORY_LETTERS].rsplit(' ', 1)[0]} ..."
 
 
 def _lines(findings: Sequence[str]) -> str:

@@ -1,14 +1,24 @@
 """All metrics, by key. An explicit table: nothing registers itself."""
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
 from faithtui.errors import ConfigError
-from faithtui.metrics import turn_faithfulness
+from faithtui.metrics import (
+    deepevalex_faithfulness,
+    llamaindex_faithfulness,
+    ragas_faithfulness,
+    turn_contextual_relevancy,
+    turn_faithfulness,
+)
 from faithtui.metrics.base import Metric, MetricSpec
 from faithtui.metrics.prompting import PromptSet, load_prompts
 
@@ -25,6 +35,22 @@ class Entry:
 
 METRICS: tuple[Entry, ...] = (
     Entry(turn_faithfulness.SPEC, turn_faithfulness.STEPS, turn_faithfulness.TurnFaithfulness),
+    Entry(
+        turn_contextual_relevancy.SPEC,
+        turn_contextual_relevancy.STEPS,
+        turn_contextual_relevancy.TurnContextualRelevancy,
+    ),
+    Entry(ragas_faithfulness.SPEC, ragas_faithfulness.STEPS, ragas_faithfulness.RagasFaithfulness),
+    Entry(
+        llamaindex_faithfulness.SPEC,
+        llamaindex_faithfulness.STEPS,
+        llamaindex_faithfulness.LlamaIndexFaithfulness,
+    ),
+    Entry(
+        deepevalex_faithfulness.SPEC,
+        deepevalex_faithfulness.STEPS,
+        deepevalex_faithfulness.DeepEvalExFaithfulness,
+    ),
 )
 
 
@@ -77,9 +103,55 @@ def option_names(key: str) -> tuple[str, ...]:
     return tuple(field.name for field in fields(entry(key).make) if field.type is not PromptSet)
 
 
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a metric, for people."""
+
+    name: str
+    kind: Any
+    """Its type annotation."""
+    default: object
+    meaning: str
+    """A sentence or two."""
+
+
+def options_told(key: str) -> tuple[Option, ...]:
+    """Describe the options of a metric, from the fields of its class and the words under them.
+
+    Raises:
+        ConfigError: There is no such metric.
+    """
+    made = entry(key).make
+    kinds = get_type_hints(made)
+    words = _words_under_fields(made)
+    return tuple(
+        Option(field.name, kinds[field.name], field.default, words.get(field.name, ""))
+        for field in fields(made)
+        if field.name in option_names(key)
+    )
+
+
+def _words_under_fields(made: type[Any]) -> dict[str, str]:
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(made))).body
+    assert isinstance(body, ast.ClassDef)
+    words = {}
+    for field, below in pairwise(body.body):
+        match field, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(said))),
+            ):
+                words[name] = " ".join(said.split())
+    return words
+
+
 def options_of(metric: Metric[Any]) -> dict[str, object]:
-    """Read a metric's options back, as JSON values."""
-    return {name: getattr(metric, name) for name in option_names(metric.spec.key)}
+    """Read a metric's options back, as JSON values; an object is kept as its text."""
+    values = {name: getattr(metric, name) for name in option_names(metric.spec.key)}
+    return {
+        name: value if isinstance(value, str | int | float | None) else str(value)
+        for name, value in values.items()
+    }
 
 
 def changed_options(key: str, options: Mapping[str, object]) -> dict[str, object]:

@@ -6,12 +6,13 @@ repeated and reordered entries cannot pass for something else.
 Under `as_peer` a reply is read as deepeval 4.3.1 reads it: see `peer_reading`.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from faithtui.metrics.base import Mismatch, ReplyShape
-from faithtui.metrics.peer_reading import first_to_last_brace
+from faithtui.metrics.peer_reading import first_to_last_brace, leading_letters
 
 T = TypeVar("T")
 
@@ -44,7 +45,8 @@ def closed_object(properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _mapping(value: object) -> Mapping[str, object]:
+def mapping(value: object) -> Mapping[str, object]:
+    """Take a reply as an object; anything else is a Mismatch."""
     if not isinstance(value, dict):
         raise Mismatch("the reply must be one JSON object")
     return value
@@ -65,7 +67,7 @@ def lists_by_key(
     """
 
     def read(value: object, structured: bool) -> tuple[tuple[str, ...], ...]:
-        reply = _mapping(value)
+        reply = mapping(value)
         missing = [key for key in keys if key not in reply]
         if missing:
             raise Mismatch(f"the keys {', '.join(missing)} are missing")
@@ -88,20 +90,23 @@ def one_list(name: str, *, as_peer: bool = False) -> ReplyShape[tuple[str, ...]]
     return _shape(schema, read, as_peer)
 
 
-def one_text(name: str, *, as_peer: bool = False) -> ReplyShape[str]:
+def one_text(name: str, *, as_peer: bool = False, anything: bool = False) -> ReplyShape[str]:
     """`{"reason": "…"}`: one text.
 
-    Under `as_peer` null is an empty text, unless the provider was bound to the schema.
+    Args:
+        name: Its key.
+        as_peer: Null is an empty text, unless the provider was bound to the schema.
+        anything: Under `as_peer`, take any other JSON value as it is written, with the same limit.
     """
 
     def read(value: object, structured: bool) -> str:
-        reply = _mapping(value)
+        reply = mapping(value)
         text = reply.get(name)
-        if as_peer and not structured and name in reply and text is None:
-            return ""
-        if not isinstance(text, str):
-            raise Mismatch(f"the key `{name}` must be a string")
-        return text
+        if isinstance(text, str):
+            return text
+        if as_peer and not structured and name in reply and (text is None or anything):
+            return "" if text is None else json.dumps(text, ensure_ascii=False)
+        raise Mismatch(f"the key `{name}` must be a string")
 
     return _shape(closed_object({name: _TEXT}), read, as_peer)
 
@@ -131,9 +136,9 @@ def verdicts_by_key(
     entry["verdict"] = {"type": "string", "enum": list(words)}
 
     def read(value: object, structured: bool) -> tuple[Said | None, ...]:
-        reply = _mapping(value)
+        reply = mapping(value)
         return tuple(
-            _said(key, reply[key], words if as_peer and structured else None)
+            said_in(key, reply[key], words if as_peer and structured else None)
             if reply.get(key) is not None
             else None
             for key in keys
@@ -154,28 +159,30 @@ def verdict_list(words: Sequence[str]) -> ReplyShape[tuple[Said, ...]]:
     entry = closed_object({"verdict": {"type": "string", "enum": list(words)}, "reason": _TEXT})
 
     def read(value: object, structured: bool) -> tuple[Said, ...]:
-        reply = _mapping(value)
+        reply = mapping(value)
         listed = reply.get("verdicts")
         if not listed and not structured:
             return ()
         if not isinstance(listed, list):
             raise Mismatch("`verdicts` must be a list")
         return tuple(
-            _listed(n, each, words if structured else None) for n, each in enumerate(listed)
+            _listed(n, each, words, structured=structured) for n, each in enumerate(listed)
         )
 
     schema = closed_object({"verdicts": {"type": "array", "items": entry}})
     return _shape(schema, read, as_peer=True)
 
 
-def _listed(number: int, value: object, words: Sequence[str] | None) -> Said:
+def _listed(number: int, value: object, words: Sequence[str], *, structured: bool) -> Said:
     name = f"verdicts[{number}]"
-    said = _said(name, value, words)
+    said = said_in(name, value, words if structured else None)
     if said.breaks_schema:
-        known = ", ".join(words or ())
+        known = ", ".join(words)
         raise Mismatch(f"`{name}.verdict` is {said.word!r}; expected one of {known}")
     reason = value.get("reason") if isinstance(value, dict) else None
-    if said.word is not None and not isinstance(reason, str | None):
+    # The peer drops an entry whose word it does not know before it looks at the reason.
+    is_kept = said.word is not None and leading_letters(said.word) in words
+    if is_kept and not isinstance(reason, str | None):
         raise Mismatch(f"`{name}.reason` must be a string")
     return said
 
@@ -186,7 +193,7 @@ def _shape(
     return ReplyShape(schema, read, first_to_last_brace if as_peer else None)
 
 
-def _said(name: str, value: object, words: Sequence[str] | None) -> Said:
+def said_in(name: str, value: object, words: Sequence[str] | None) -> Said:
     """Read one entry; with `words`, note whether it keeps to the vocabulary."""
     if not isinstance(value, dict):
         raise Mismatch(f"`{name}` must be an object with `verdict`")
@@ -195,8 +202,8 @@ def _said(name: str, value: object, words: Sequence[str] | None) -> Said:
         word=word if isinstance(word, str) else None,
         reason=(reason.strip() or None) if isinstance(reason, str) else None,
         confidence=_probability(confidence),
-        supports=_numbers(value.get("supports")),
-        contradicts=_numbers(value.get("contradicts")),
+        supports=numbers(value.get("supports")),
+        contradicts=numbers(value.get("contradicts")),
         breaks_schema=words is not None and word not in words,
     )
 
@@ -207,8 +214,8 @@ def _probability(value: object) -> float | None:
     return float(value)
 
 
-def _numbers(value: object) -> tuple[str, ...]:
-    """Read named truths; anything that is no text names nothing."""
+def numbers(value: object) -> tuple[str, ...]:
+    """Read the numbers an entry names, such as `t3`; anything that is no text names nothing."""
     if not isinstance(value, list):
         return ()
     return tuple(each.strip().strip("[]") for each in value if isinstance(each, str))

@@ -1,6 +1,6 @@
 """Between JSON columns and domain values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
@@ -28,12 +28,24 @@ def mean_of_units(total: int, count: int) -> float | None:
 
 def rule_to_json(rule: ScoringRule) -> dict[str, object]:
     """Write a scoring rule."""
-    return {**asdict(rule), "passing": list(rule.passing)}
+    return {
+        **asdict(rule),
+        "passing": list(rule.passing),
+        "labels": list(rule.labels),
+        "synonyms": [list(pair) for pair in rule.synonyms],
+    }
 
 
 def rule_from_json(stored: Mapping[str, Any]) -> ScoringRule:
-    """Read a scoring rule."""
-    return ScoringRule(**{**stored, "passing": tuple(stored["passing"])})
+    """Read a scoring rule; one written before rules named their labels has none."""
+    return ScoringRule(
+        **{
+            **stored,
+            "passing": tuple(stored["passing"]),
+            "labels": tuple(stored.get("labels", ())),
+            "synonyms": tuple((word, label) for word, label in stored.get("synonyms", ())),
+        }
+    )
 
 
 def score_set_to_json(scores: ScoreSet) -> dict[str, object]:
@@ -54,12 +66,12 @@ def _score(stored: Mapping[str, Any]) -> Score:
     return Score(stored["value"], ScoreState(stored["state"]), stored["reason"])
 
 
-def images_to_json(images: tuple[Image, ...]) -> list[dict[str, str]]:
+def images_to_json(images: tuple[Image, ...]) -> list[dict[str, str | None]]:
     """Write the images of a turn or document."""
     return [asdict(image) for image in images]
 
 
-def images_from_json(stored: list[dict[str, str]]) -> tuple[Image, ...]:
+def images_from_json(stored: Sequence[Mapping[str, Any]]) -> tuple[Image, ...]:
     """Read the images of a turn or document."""
     return tuple(Image(**image) for image in stored)
 

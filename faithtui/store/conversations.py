@@ -1,27 +1,37 @@
 """Imported conversations: in by batches, out one by one.
 
-Texts are stored as they came but for what `texts` names. Documents are kept once, by hash.
+Texts are stored as they came but for what `texts` names. Documents and images are kept once, by
+hash.
 Ratings become claims with human labels, so that a person's word weighs the same wherever it was
 given.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
 from faithtui.domain.assessment import Claim
-from faithtui.domain.conversation import Conversation, Document, Rating, Turn
+from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.review import Action
 from faithtui.errors import StoreError
 from faithtui.store.codecs import images_from_json, span_from_row
 from faithtui.store.database import Database
 from faithtui.store.importing import import_batch
-from faithtui.store.records import ImportCounts, SourceRow
-from faithtui.store.tables import claim, conversation, document, human_label, turn, turn_document
+from faithtui.store.records import ImportCounts, SourceRow, StoredImage
+from faithtui.store.tables import (
+    claim,
+    conversation,
+    document,
+    human_label,
+    image,
+    turn,
+    turn_document,
+)
 
 
 class Conversations:
@@ -31,8 +41,12 @@ class Conversations:
         self._database = database
         self._clock = clock
 
-    def import_batch(self, conversations: Sequence[Conversation]) -> ImportCounts:
-        """Store conversations and their ratings, all of them in one transaction.
+    def import_batch(
+        self,
+        conversations: Sequence[Conversation],
+        images: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> ImportCounts:
+        """Store conversations with their images and ratings, all of them in one transaction.
 
         Source and key are the identity. The same turns again change nothing, but ratings that
         are new are added, and the scores they correct are brought up to date. Other turns under
@@ -42,12 +56,39 @@ class Conversations:
         Args:
             conversations: In the order they should be listed in; keep batches to what can be
                 written in 20 ms or so, since labels wait meanwhile.
+            images: Bytes of the conversations' images by SHA-256. Images that are known by their
+                address alone, and those the store has already, need not be there.
 
         Raises:
-            StoreError: It cannot be written; nothing of the batch was.
+            StoreError: The bytes of an image are missing, or it cannot be written; nothing of the
+                batch was.
         """
         now = self._clock()
-        return self._database.write(lambda connection: import_batch(connection, now, conversations))
+        return self._database.write(
+            lambda connection: import_batch(connection, now, conversations, images)
+        )
+
+    def image(self, sha256: str) -> StoredImage:
+        """Read an image of a turn or of a document.
+
+        Args:
+            sha256: As the conversation's `Image` has it.
+
+        Raises:
+            StoreError: There is none.
+        """
+        with self._database.reading() as connection:
+            row = connection.execute(
+                select(image.c.media_type, image.c.url, image.c.data).where(
+                    image.c.sha256 == sha256
+                )
+            ).one_or_none()
+        if row is None:
+            raise StoreError(
+                f"there is no image {sha256[:12]} in {self._database.path}; import the "
+                "conversation that has it again"
+            )
+        return StoredImage(Image(sha256, row.media_type, row.url), row.data)
 
     def sources(self) -> tuple[SourceRow, ...]:
         """List the imported data sets in the order of their first import; () when there is none."""
@@ -95,6 +136,16 @@ class Conversations:
             _of_sources(select(conversation.c.id), sources).order_by(conversation.c.id).limit(limit)
         )
         return tuple(map(ConversationId, found))
+
+    def content_hashes(self, source: str) -> dict[str, str]:
+        """Give what the turns of every conversation of a data set hash to, by key."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(conversation.c.key, conversation.c.content_hash).where(
+                    conversation.c.source == source
+                )
+            )
+            return {row.key: row.content_hash for row in rows}
 
     def get(self, conversation_id: ConversationId) -> Conversation:
         """Read a conversation with its documents and its imported ratings.

@@ -3,22 +3,32 @@
 A batch is looked up as a whole, one query per table, and written as a whole.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select
 
-from faithtui.domain.conversation import Conversation, Document, Rating, Turn, content_hash
-from faithtui.domain.review import Action
-from faithtui.domain.scales import verdict_of
-from faithtui.store.codecs import images_to_json, span_columns
+from faithtui.domain.conversation import (
+    Conversation,
+    Document,
+    Image,
+    Turn,
+    content_hash,
+)
+from faithtui.errors import StoreError
+from faithtui.store.codecs import images_to_json
 from faithtui.store.database import chunks
+from faithtui.store.ratings import add_ratings
 from faithtui.store.records import ImportCounts
-from faithtui.store.rollups import items_holding, refresh_conversation
-from faithtui.store.tables import claim, conversation, document, human_label, turn, turn_document
-from faithtui.store.texts import claim_digest, storable, storable_json, text_hash
+from faithtui.store.tables import (
+    conversation,
+    document,
+    image,
+    turn,
+    turn_document,
+)
+from faithtui.store.texts import storable, storable_json, text_hash
 
 _OPENING = 200
 """Characters of the first user message kept for lists."""
@@ -27,18 +37,11 @@ Identity = tuple[str, str]
 """Source and key."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ClaimKey:
-    """Identity of a claim."""
-
-    conversation_id: int
-    kind: str
-    turn: int
-    digest: str
-
-
 def import_batch(
-    connection: Connection, now: datetime, conversations: Sequence[Conversation]
+    connection: Connection,
+    now: datetime,
+    conversations: Sequence[Conversation],
+    images: Mapping[str, bytes],
 ) -> ImportCounts:
     """Write a batch; see `Conversations.import_batch`."""
     batch = [_storable(each) for each in conversations]
@@ -64,12 +67,15 @@ def import_batch(
         if twin != each.key:
             same_content.append((each.key, twin))
     ids = {identity: number for identity, (number, _) in stored.items()}
+    _insert_images(
+        connection, dict.fromkeys(image_ for each, _ in new for image_ in each.images), images
+    )
     ids |= _insert_conversations(connection, now, new)
     _insert_turns(connection, [(ids[each.source, each.key], each.turns) for each, _ in new])
     return ImportCounts(
         new=len(new),
         unchanged=len(accepted) - len(new),
-        new_ratings=_add_ratings(
+        new_ratings=add_ratings(
             connection,
             now,
             [(ids[each.source, each.key], each.ratings) for each in accepted if each.ratings],
@@ -169,6 +175,42 @@ def _insert_conversations(
     return {(row.source, row.key): row.id for row in rows}
 
 
+def _insert_images(
+    connection: Connection, wanted: Collection[Image], data: Mapping[str, bytes]
+) -> None:
+    """Store the images that are not there yet.
+
+    Raises:
+        StoreError: An image has neither an address nor bytes.
+    """
+    known: set[str] = set()
+    for some in chunks([each.sha256 for each in wanted]):
+        known |= set(
+            connection.execute(select(image.c.sha256).where(image.c.sha256.in_(some))).scalars()
+        )
+    new = {each.sha256: each for each in wanted if each.sha256 not in known}
+    for sha256, each in new.items():
+        if each.url is None and sha256 not in data:
+            raise StoreError(
+                f"the bytes of the image {sha256[:12]} did not come with its conversation; "
+                "hand them to the import"
+            )
+    if new:
+        connection.execute(
+            insert(image),
+            [
+                {
+                    "sha256": sha256,
+                    "media_type": each.media_type,
+                    "url": each.url,
+                    "data": data.get(sha256),
+                    "length": len(data[sha256]) if sha256 in data else None,
+                }
+                for sha256, each in new.items()
+            ],
+        )
+
+
 def _opening(turns: Sequence[Turn]) -> str:
     """Take the first words of the user, or of anybody where no user speaks."""
     texts = [each.content for each in turns if each.role == "user"] or [
@@ -240,152 +282,3 @@ def _documents(connection: Connection, texts: dict[str, str]) -> dict[str, int]:
             )
         }
     return found
-
-
-def _add_ratings(
-    connection: Connection,
-    now: datetime,
-    rated: Sequence[tuple[int, Sequence[Rating]]],
-    before: set[int],
-) -> int:
-    """Append the ratings that are not there yet.
-
-    Args:
-        connection: In the write.
-        now: Time of the import.
-        rated: Ratings by id of their conversation.
-        before: Ids of the conversations that were there before this batch.
-
-    Returns:
-        How many were appended.
-    """
-    if not rated:
-        return 0
-    old = sorted({number for number, _ in rated} & before)
-    claims = _rated_claims(connection, rated, old)
-    seen = _stored_labels(connection, old)
-    rows: list[dict[str, Any]] = []
-    touched: set[tuple[int, int]] = set()
-    for number, ratings in rated:
-        for rating in ratings:
-            row = {
-                "claim_id": claims[_claim_key(number, rating)],
-                "reviewer": storable(rating.annotator),
-                "scale": storable(rating.scale),
-                "raw_label": storable(rating.label),
-                "note": None if rating.note is None else storable(rating.note),
-            }
-            same = tuple(row.values())
-            if same in seen:
-                continue
-            seen.add(same)
-            touched.add((number, claims[_claim_key(number, rating)]))
-            rows.append(
-                {
-                    **row,
-                    "action": Action.IMPORTED.value,
-                    "verdict": verdict_of(rating.scale, rating.label),
-                    "saw_judge": False,
-                    "created_at": now,
-                }
-            )
-    if rows:
-        connection.execute(insert(human_label), rows)
-    items: dict[int, set[int]] = {}
-    for number, claim_id in touched:
-        if number in before:
-            items.setdefault(number, set()).update(items_holding(connection, claim_id))
-    for number, held in items.items():
-        refresh_conversation(connection, number, sorted(held))
-    return len(rows)
-
-
-def _claim_key(number: int, rating: Rating) -> _ClaimKey:
-    kind = "answer" if rating.claim is None else "claim"
-    return _ClaimKey(number, kind, rating.turn, claim_digest(rating.claim or ""))
-
-
-def _rated_claims(
-    connection: Connection, rated: Sequence[tuple[int, Sequence[Rating]]], old: Sequence[int]
-) -> dict[_ClaimKey, int]:
-    """Find or make the claims that ratings are about."""
-    wanted: dict[_ClaimKey, Rating] = {}
-    for number, ratings in rated:
-        for rating in ratings:
-            wanted.setdefault(_claim_key(number, rating), rating)
-    found: dict[_ClaimKey, int] = {}
-    for some in chunks(old):
-        for row in connection.execute(
-            select(
-                claim.c.id,
-                claim.c.conversation_id,
-                claim.c.kind,
-                claim.c.turn,
-                claim.c.digest,
-                claim.c.span_start,
-                claim.c.imported,
-            ).where(claim.c.conversation_id.in_(some))
-        ):
-            key = _ClaimKey(row.conversation_id, row.kind, row.turn, row.digest)
-            found[key] = row.id
-            if key in wanted and not row.imported:
-                # A judge drew the claim before its label came with the data.
-                _mark_imported(connection, row.id, wanted[key], has_span=row.span_start is not None)
-    missing = [key for key in wanted if key not in found]
-    if missing:
-        for row in connection.execute(
-            insert(claim).returning(
-                claim.c.id, claim.c.conversation_id, claim.c.kind, claim.c.turn, claim.c.digest
-            ),
-            [
-                {
-                    "conversation_id": key.conversation_id,
-                    "kind": key.kind,
-                    "turn": key.turn,
-                    "digest": key.digest,
-                    "text": wanted[key].claim or "",
-                    **_span_columns(wanted[key]),
-                    "imported": True,
-                }
-                for key in missing
-            ],
-        ):
-            found[_ClaimKey(row.conversation_id, row.kind, row.turn, row.digest)] = row.id
-    return found
-
-
-def _mark_imported(
-    connection: Connection, claim_id: int, rating: Rating, *, has_span: bool
-) -> None:
-    columns: dict[str, Any] = {"imported": True}
-    if not has_span:
-        columns |= _span_columns(rating)
-    connection.execute(update(claim).where(claim.c.id == claim_id).values(columns))
-
-
-def _span_columns(rating: Rating) -> dict[str, int | None]:
-    return span_columns(rating.span if rating.claim is not None else None)
-
-
-def _stored_labels(connection: Connection, conversations: Sequence[int]) -> set[tuple[object, ...]]:
-    """Read what identifies the imported labels of some conversations."""
-    seen: set[tuple[object, ...]] = set()
-    for some in chunks(conversations):
-        seen |= {
-            tuple(row)
-            for row in connection.execute(
-                select(
-                    human_label.c.claim_id,
-                    human_label.c.reviewer,
-                    human_label.c.scale,
-                    human_label.c.raw_label,
-                    human_label.c.note,
-                )
-                .join(claim, claim.c.id == human_label.c.claim_id)
-                .where(
-                    claim.c.conversation_id.in_(some),
-                    human_label.c.action == Action.IMPORTED.value,
-                )
-            )
-        }
-    return seen

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from faithtui.domain.ids import ClaimId, LabelId
 from faithtui.domain.review import Action, HumanVerdict, LabelAct, consensus, effective
+from faithtui.domain.scores import ScoringRule
 from faithtui.store.codecs import AnyRow
 from faithtui.store.tables import claim, human_label
 
@@ -64,7 +65,29 @@ def _as_said(act: LabelAct) -> LabelAct:
     return act
 
 
-def consensus_of(verdicts: Mapping[ClaimId, tuple[HumanVerdict, ...]]) -> dict[Hashable, str]:
-    """Combine people's verdicts; claims without one that counts are left out."""
-    found = {claim_id: consensus(each) for claim_id, each in verdicts.items()}
+def consensus_of(
+    verdicts: Mapping[ClaimId, tuple[HumanVerdict, ...]], rule: ScoringRule
+) -> dict[Hashable, str]:
+    """Combine people's verdicts in the words of a run.
+
+    Each word is translated before they are combined: `no` and `idk` are two votes for one label
+    where a metric knows no third.
+
+    Args:
+        verdicts: What each person stands by, per claim.
+        rule: The run's.
+
+    Returns:
+        Labels of the run's metric and `x`; claims without a verdict that counts, or with none
+        that means something there, are left out.
+    """
+    found = {claim_id: consensus(_heard(each, rule)) for claim_id, each in verdicts.items()}
     return {claim_id: word for claim_id, word in found.items() if word is not None}
+
+
+def _heard(verdicts: tuple[HumanVerdict, ...], rule: ScoringRule) -> tuple[HumanVerdict, ...]:
+    """Translate what people said into a run's words; a word it does not have becomes None."""
+    return tuple(
+        each if each.verdict is None else replace(each, verdict=rule.heard(each.verdict))
+        for each in verdicts
+    )

@@ -1,27 +1,22 @@
 """What agreement is computed from, read for a whole run at once.
 
 One query per table and no query per conversation, so that a run of many thousand claims takes
-moments.
+moments. What people said comes in the words of the run's metric.
 """
 
-from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Select, case, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
 
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
+from faithtui.domain.labels import NOT_A_CLAIM
 from faithtui.domain.readings import AnswerReading, ClaimReading
 from faithtui.domain.review import Action, HumanVerdict, consensus
 from faithtui.domain.scales import rating_of
-from faithtui.domain.scores import (
-    Score,
-    ScoreState,
-    ScoringRule,
-    no_score,
-    passes,
-    window_score,
-)
+from faithtui.domain.scores import Score, ScoringRule, passes
+from faithtui.store.answers import HomeLabel, answer_score, home_labels, home_windows
 from faithtui.store.codecs import AnyRow, rule_from_json
 from faithtui.store.labels import acts_of, consensus_of, human_verdicts
 from faithtui.store.records import ItemState
@@ -31,8 +26,8 @@ from faithtui.store.tables import (
     human_label,
     run,
     run_item,
+    turn,
     verdict,
-    window,
 )
 
 _UNSEEN = (Action.BLIND, Action.IMPORTED)
@@ -43,26 +38,39 @@ _NO_LABEL = ""
 
 
 def claim_readings(connection: Connection, run_id: RunId) -> tuple[ClaimReading, ...]:
-    """Read the claims of a run; see `Reviews.claim_readings`."""
-    human = human_verdicts(acts_of(connection, _in_conversations_of(run_id, "claim")))
-    said = consensus_of(human)
+    """Read what a run judged; see `Reviews.claim_readings`."""
+    human = human_verdicts(acts_of(connection, _in_conversations_of(run_id)))
+    said = consensus_of(human, _rule(connection, run_id))
     rows = connection.execute(_claims_of_run(run_id))
     return tuple(
-        ClaimReading(
-            claim=ClaimId(row.id),
-            conversation=ConversationId(row.conversation_id),
-            key=row.key,
-            group=row.group,
-            turn=row.turn,
-            text=row.text,
-            judge=row.judge,
-            human=said.get(ClaimId(row.id)),
-            reviewers=sum(each.counts for each in human.get(ClaimId(row.id), ())),
-            blind=_blind(human.get(ClaimId(row.id), ())),
-            windows=row.windows,
-            steady=row.distinct_labels == 1,
-        )
+        _claim_reading(row, human.get(ClaimId(row.id), ()), said.get(ClaimId(row.id)))
         for row in rows
+    )
+
+
+def _claim_reading(row: AnyRow, human: tuple[HumanVerdict, ...], said: str | None) -> ClaimReading:
+    """Put together what is known about one claim; `said` is the consensus in the run's words."""
+    return ClaimReading(
+        claim=ClaimId(row.id),
+        conversation=ConversationId(row.conversation_id),
+        key=row.key,
+        group=row.group,
+        turn=row.turn,
+        text=row.text,
+        judge=row.judge,
+        # Words that mean nothing in the run are shown as such: whoever said them did review it.
+        human=consensus(human) if said is None else said,
+        reviewers=sum(each.counts for each in human),
+        blind=_blind(human),
+        windows=row.windows,
+        steady=row.distinct_labels == 1,
+    )
+
+
+def _rule(connection: Connection, run_id: RunId) -> ScoringRule:
+    """Read a run's rule."""
+    return rule_from_json(
+        connection.execute(select(run.c.rule).where(run.c.id == run_id)).scalar_one()
     )
 
 
@@ -72,9 +80,9 @@ def _blind(human: tuple[HumanVerdict, ...]) -> bool | None:
     return all(action in _UNSEEN for action in counted) if counted else None
 
 
-def _in_conversations_of(run_id: RunId, kind: str) -> Any:
-    """Condition: a claim of this kind, in a conversation of the run."""
-    return (claim.c.kind == kind) & claim.c.conversation_id.in_(
+def _in_conversations_of(run_id: RunId) -> ColumnElement[bool]:
+    """Condition: a claim of any kind, in a conversation of the run."""
+    return claim.c.conversation_id.in_(
         select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
     )
 
@@ -103,7 +111,7 @@ def _claims_of_run(run_id: RunId) -> Select[Any]:
             conversation.c.key,
             conversation.c.group,
             claim.c.turn,
-            claim.c.text,
+            case((claim.c.kind == "answer", turn.c.content), else_=claim.c.text).label("text"),
             each.c.judge,
             each.c.windows,
             each.c.distinct_labels,
@@ -112,7 +120,14 @@ def _claims_of_run(run_id: RunId) -> Select[Any]:
         .join(claim, claim.c.id == each.c.claim_id)
         .join(conversation, conversation.c.id == claim.c.conversation_id)
         .join(run_item, run_item.c.id == each.c.run_item_id)
-        .where(claim.c.kind == "claim")
+        .outerjoin(
+            turn,
+            and_(
+                claim.c.kind == "answer",
+                turn.c.conversation_id == claim.c.conversation_id,
+                turn.c.position == claim.c.turn,
+            ),
+        )
         .order_by(run_item.c.number, claim.c.turn, each.c.place, claim.c.id)
     )
 
@@ -124,45 +139,70 @@ class _Answer:
     row: AnyRow
     ratings: list[float] = field(default_factory=list)
     raters: set[str] = field(default_factory=set)
+    """People whose label came with the data."""
 
 
 def answer_readings(connection: Connection, run_id: RunId) -> tuple[AnswerReading, ...]:
     """Read the rated answers of a run; see `Reviews.answer_readings`."""
-    rule = rule_from_json(
-        connection.execute(select(run.c.rule).where(run.c.id == run_id)).scalar_one()
-    )
-    human = human_verdicts(acts_of(connection, _in_conversations_of(run_id, "answer")))
+    if not _judges_answers(connection, run_id):
+        return ()
+    rule = _rule(connection, run_id)
+    human = human_verdicts(acts_of(connection, _in_conversations_of(run_id)))
+    said = consensus_of(human, rule)
     answers: dict[int, _Answer] = {}
-    for row in connection.execute(_ratings_of_run(run_id)):
+    for row in connection.execute(_rated_answers_of_run(run_id)):
         answer = answers.setdefault(row.claim_id, _Answer(row))
-        answer.raters.add(row.reviewer)
         if row.action == Action.IMPORTED.value:
+            answer.raters.add(row.reviewer)
             rating = rating_of(row.scale, row.raw_label)
             if rating is not None:
                 answer.ratings.append(rating)
-    labels = _labels_by_turn(connection, run_id)
-    homes = _home_windows(connection, run_id)
+    labels = home_labels(connection, run_item.c.run_id == run_id)
+    homes = home_windows(connection, run_item.c.run_id == run_id)
     return tuple(
         _answer_reading(
-            answer,
+            answer.row,
             rule,
             labels.get((answer.row.item, answer.row.turn), []),
             homes.get((answer.row.item, answer.row.turn)),
-            human.get(ClaimId(claim_id), ()),
+            said.get(ClaimId(claim_id)),
+            answer.ratings,
+            raters,
         )
         for claim_id, answer in answers.items()
+        # Somebody may have skipped the answer, or taken a verdict back.
+        if (raters := len(answer.raters | _who_said(human, ClaimId(claim_id))))
     )
 
 
+def _judges_answers(connection: Connection, run_id: RunId) -> bool:
+    """Whether the run judged answers or what they say; so does one that judged nothing yet."""
+    kinds = set(
+        connection.execute(
+            select(claim.c.kind)
+            .distinct()
+            .join(verdict, verdict.c.claim_id == claim.c.id)
+            .join(run_item, run_item.c.id == verdict.c.run_item_id)
+            .where(run_item.c.run_id == run_id)
+        ).scalars()
+    )
+    return kinds != {"statement"}
+
+
+def _who_said(human: Mapping[ClaimId, tuple[HumanVerdict, ...]], claim_id: ClaimId) -> set[str]:
+    return {each.reviewer for each in human.get(claim_id, ()) if each.counts}
+
+
 def _answer_reading(
-    answer: _Answer,
+    row: AnyRow,
     rule: ScoringRule,
-    labels: list[str | None],
+    labels: list[HomeLabel],
     home: Score | None,
-    human: tuple[HumanVerdict, ...],
+    said: str | None,
+    ratings: list[float],
+    raters: int,
 ) -> AnswerReading:
-    row = answer.row
-    score = _answer_score(rule, labels, home)
+    score = answer_score(rule, labels, home)
     return AnswerReading(
         conversation=ConversationId(row.conversation_id),
         key=row.key,
@@ -171,28 +211,14 @@ def _answer_reading(
         score=score,
         claims=len(labels),
         passes=passes(score, rule),
-        human=consensus(human),
-        rating=sum(answer.ratings) / len(answer.ratings) if answer.ratings else None,
-        raters=len(answer.raters),
+        # An answer that nobody should be judged on neither passes nor fails.
+        human=None if said == NOT_A_CLAIM else said,
+        rating=sum(ratings) / len(ratings) if ratings else None,
+        raters=raters,
     )
 
 
-def _answer_score(rule: ScoringRule, labels: list[str | None], home: Score | None) -> Score:
-    """Score one answer by itself.
-
-    Args:
-        rule: The run's rule. A missing verdict leaves no score even under a peer's rule.
-        labels: Home labels of the answer's claims.
-        home: Score of the first window that holds the answer; None when none does.
-    """
-    if home is None:
-        return no_score(ScoreState.SKIPPED, "the answer is in no window")
-    if home.state is ScoreState.FAILED:
-        return home
-    return window_score(labels, replace(rule, as_peer=False))
-
-
-def _ratings_of_run(run_id: RunId) -> Select[Any]:
+def _rated_answers_of_run(run_id: RunId) -> Select[Any]:
     """Select the labels of whole answers, in the order of the run, turns and log."""
     return (
         select(
@@ -214,43 +240,6 @@ def _ratings_of_run(run_id: RunId) -> Select[Any]:
             claim.c.kind == "answer",
             run_item.c.run_id == run_id,
             run_item.c.state == ItemState.DONE.value,
-            human_label.c.action.not_in([Action.WITHDRAWN.value, Action.RESTORED.value]),
         )
         .order_by(run_item.c.number, claim.c.turn, human_label.c.id)
     )
-
-
-def _labels_by_turn(
-    connection: Connection, run_id: RunId
-) -> dict[tuple[int, int], list[str | None]]:
-    """Read the home labels of a run's claims by item and turn."""
-    labels: dict[tuple[int, int], list[str | None]] = defaultdict(list)
-    for item, turn, label in connection.execute(
-        select(verdict.c.run_item_id, claim.c.turn, verdict.c.label)
-        .join(claim, claim.c.id == verdict.c.claim_id)
-        .join(run_item, run_item.c.id == verdict.c.run_item_id)
-        .where(run_item.c.run_id == run_id, verdict.c.is_home)
-    ):
-        labels[item, turn].append(label)
-    return labels
-
-
-def _home_windows(connection: Connection, run_id: RunId) -> dict[tuple[int, int], Score]:
-    """Read the score of the first window that holds each turn, by item and turn."""
-    homes: dict[tuple[int, int], Score] = {}
-    for row in connection.execute(
-        select(
-            window.c.run_item_id,
-            window.c.turns,
-            window.c.score,
-            window.c.score_state,
-            window.c.score_reason,
-        )
-        .join(run_item, run_item.c.id == window.c.run_item_id)
-        .where(run_item.c.run_id == run_id)
-        .order_by(window.c.run_item_id, window.c.position)
-    ):
-        score = Score(row.score, ScoreState(row.score_state), row.score_reason)
-        for turn in row.turns:
-            homes.setdefault((row.run_item_id, turn), score)
-    return homes

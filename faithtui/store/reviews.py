@@ -134,14 +134,19 @@ class Reviews:
         return None if found is None else ItemId(found)
 
     def claim_readings(self, run_id: RunId) -> tuple[ClaimReading, ...]:
-        """Read every unique claim of a run once, in the order of the run and of the text."""
+        """Read everything a run judged once, in the order of the run and of the text.
+
+        Claims, statements or answers, with people's verdicts in the words of the run's metric. A
+        consensus that has no word there stays as people said it.
+        """
         with self._database.reading() as connection:
             return claim_readings(connection, run_id)
 
     def answer_readings(self, run_id: RunId) -> tuple[AnswerReading, ...]:
         """Read every answer of a run that people rated as a whole.
 
-        Only of conversations that are done; in the order of the run and of the turns.
+        Only of conversations that are done; in the order of the run and of the turns. What the
+        run judged of other things than answers cannot be compared with that: then ().
         """
         with self._database.reading() as connection:
             return answer_readings(connection, run_id)

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, select, update
 
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.review import HumanVerdict
 from faithtui.domain.scores import (
     JudgedWindow,
     Occurrence,
@@ -139,11 +140,9 @@ def refresh_conversation(
         conversation_id: The conversation they are all about.
         items: Ids of the rows to bring up to date.
     """
-    said = consensus_of(
-        human_verdicts(acts_of(connection, claim.c.conversation_id == conversation_id))
-    )
+    human = human_verdicts(acts_of(connection, claim.c.conversation_id == conversation_id))
     for item in items:
-        change_item(connection, item, human_columns(connection, item, conversation_id, said))
+        change_item(connection, item, human_columns(connection, item, conversation_id, human))
 
 
 def items_holding(connection: Connection, claim_id: int) -> list[int]:
@@ -159,7 +158,7 @@ def human_columns(
     connection: Connection,
     item: int,
     conversation_id: int,
-    said: Mapping[Hashable, str],
+    human: Mapping[ClaimId, tuple[HumanVerdict, ...]],
     *,
     state: ItemState | None = None,
     reason: str | None = None,
@@ -170,25 +169,31 @@ def human_columns(
         connection: In a write.
         item: Id of the row.
         conversation_id: Its conversation.
-        said: Consensus of people, per claim.
+        human: What people stand by, per claim, in any metric's words.
         state: State the row is about to have; None: the one it has.
         reason: Its reason; only read with `state`.
 
     Returns:
-        `labelled`, `overridden`, and the scores, which are None while it is pending.
+        `labelled` and `overridden`, by the words that mean something in the run, and the scores,
+        which are None while it is pending.
     """
     row = connection.execute(
         select(run_item.c.state, run_item.c.reason, run.c.rule)
         .join(run, run.c.id == run_item.c.run_id)
         .where(run_item.c.id == item)
     ).one()
+    rule = rule_from_json(row.rule)
     stored = stored_windows(connection, item, conversation_id)
     windows = [each.judged for each in stored]
     at_home: dict[Hashable, str | None] = {}
     for each in windows:
         for occurrence in each.occurrences:
             at_home.setdefault(occurrence.claim, occurrence.label)
-    here = {claim_id: word for claim_id, word in said.items() if claim_id in at_home}
+    here = {
+        claim_id: word
+        for claim_id, word in consensus_of(human, rule).items()
+        if claim_id in at_home
+    }
     columns: dict[str, object] = {
         "labelled": len(here),
         "overridden": sum(at_home[claim_id] != word for claim_id, word in here.items()),
@@ -201,7 +206,6 @@ def human_columns(
         case ItemState.SKIPPED:
             judge = corrected = _all_three(no_score(ScoreState.SKIPPED, reason or "skipped"))
         case ItemState.FAILED | ItemState.DONE:
-            rule = rule_from_json(row.rule)
             judge, _ = score_set(windows, rule)
             corrected, _ = score_set(windows, rule, here)
             if state is ItemState.FAILED and judge.windowed.state is not ScoreState.FAILED:

@@ -15,11 +15,11 @@ ItemOrder = Literal["number", "score", "corrected", "missing", "overridden", "un
 """Orders of a run's conversations; see `Runs.item_ids`."""
 
 
-def run_rows(connection: Connection, run_id: RunId | None = None) -> tuple[RunRow, ...]:
-    """Read one run, or all of them, the newest first."""
+def run_rows(connection: Connection, runs: Sequence[RunId] | None = None) -> tuple[RunRow, ...]:
+    """Read some runs, or all of them, the newest first; unknown ids are left out."""
     statement = select(run).order_by(run.c.id.desc())
-    if run_id is not None:
-        statement = statement.where(run.c.id == run_id)
+    if runs is not None:
+        statement = statement.where(run.c.id.in_(runs))
     return tuple(_run_row(row) for row in connection.execute(statement))
 
 

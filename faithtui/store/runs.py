@@ -11,9 +11,11 @@ from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.errors import StoreError
 from faithtui.store.codecs import rule_to_json
+from faithtui.store.comparison import compare_view
 from faithtui.store.database import Database, new_id
-from faithtui.store.labels import acts_of, consensus_of, human_verdicts
+from faithtui.store.labels import acts_of, human_verdicts
 from faithtui.store.records import (
+    CompareView,
     ItemRow,
     ItemState,
     PendingItem,
@@ -63,7 +65,7 @@ class Runs:
             StoreError: There is none with this number.
         """
         with self._database.reading() as connection:
-            found = run_rows(connection, run_id)
+            found = run_rows(connection, [run_id])
         if not found:
             raise StoreError(self._no_run(run_id))
         return found[0]
@@ -138,8 +140,9 @@ class Runs:
     def save_window(self, item_id: ItemId, assessment: Assessment) -> None:
         """Store a judged or failed window with its claims, truths, verdicts and evidence.
 
-        A claim is known by its turn and normalised text, across runs; a truth by its document and
-        normalised text, within the item. Does nothing when the item has a window at this
+        Across runs a claim is known by its turn and normalised text, a statement by its turn, its
+        document and normalised text, a whole answer by its turn; within the item a truth is known
+        by its document and normalised text. Does nothing when the item has a window at this
         position.
 
         Args:
@@ -202,6 +205,17 @@ class Runs:
         with self._database.reading() as connection:
             return review_view(connection, item_id, reviewer)
 
+    def compare_view(self, conversation_id: ConversationId) -> CompareView:
+        """Read one conversation as the newest run of each metric and judge sees it.
+
+        Runs that skipped the conversation, or have yet to judge it, are left out.
+
+        Raises:
+            StoreError: There is no such conversation.
+        """
+        with self._database.reading() as connection:
+            return compare_view(connection, conversation_id)
+
     def empty_windows(self, run_id: RunId) -> int:
         """Count the windows of a run in which the judge found no claim to give a verdict on."""
         with self._database.reading() as connection:
@@ -213,7 +227,9 @@ class Runs:
                 .where(
                     run_item.c.run_id == run_id,
                     verdict.c.window_id.is_(None),
-                    window.c.score_state != ScoreState.FAILED.value,
+                    window.c.score_state.not_in(
+                        [ScoreState.FAILED.value, ScoreState.SKIPPED.value]
+                    ),
                 )
             ).one()
 
@@ -398,9 +414,7 @@ def _close(
     conclusion: str | None,
 ) -> None:
     """Give an item a state and everything that follows from it."""
-    said = consensus_of(
-        human_verdicts(acts_of(connection, claim.c.conversation_id == conversation_id))
-    )
+    human = human_verdicts(acts_of(connection, claim.c.conversation_id == conversation_id))
     change_item(
         connection,
         item,
@@ -408,6 +422,6 @@ def _close(
             "state": state.value,
             "reason": reason,
             "conclusion": conclusion,
-            **human_columns(connection, item, conversation_id, said, state=state, reason=reason),
+            **human_columns(connection, item, conversation_id, human, state=state, reason=reason),
         },
     )

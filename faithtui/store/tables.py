@@ -12,6 +12,7 @@ from sqlalchemy import (
     BigInteger,
     ForeignKeyConstraint,
     Index,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
@@ -76,7 +77,8 @@ class TurnTable(_Stored, table=True):
     content: str = Field(sa_type=StoredText)
     has_context: bool
     """False: nobody knows what was retrieved. True without documents: nothing was."""
-    images: list[dict[str, str]] = Field(sa_type=_JSON)
+    images: list[dict[str, str | None]] = Field(sa_type=_JSON)
+    """Its images in order: `sha256`, `media_type` and `url` of each."""
 
 
 class DocumentTable(_Stored, table=True):
@@ -106,7 +108,25 @@ class TurnDocumentTable(_Stored, table=True):
     position: int
     document_id: int = Field(foreign_key="document.id", index=True)
     source: str | None = Field(sa_type=StoredText)
-    images: list[dict[str, str]] = Field(sa_type=_JSON)
+    images: list[dict[str, str | None]] = Field(sa_type=_JSON)
+    """Images that came with the document here; another turn may have the text with others."""
+
+
+class ImageTable(_Stored, table=True):
+    """An image of a turn or of a document, kept once however often it occurs."""
+
+    __tablename__: ClassVar[str] = "image"
+
+    sha256: str = Field(primary_key=True, sa_type=StoredText)
+    """Of the bytes; of the address, when only that is known."""
+    media_type: str = Field(sa_type=StoredText)
+    """Empty when only the address is known."""
+    url: str | None = Field(sa_type=StoredText)
+    """Where it lies; never fetched."""
+    data: bytes | None = Field(sa_type=LargeBinary)
+    """None: only the address is known."""
+    length: int | None
+    """Of the data, in bytes."""
 
 
 class RunTable(_Stored, table=True):
@@ -201,16 +221,19 @@ class ClaimTable(_Stored, table=True):
     id: int | None = Field(default=None, primary_key=True)
     conversation_id: int = Field(foreign_key="conversation.id")
     kind: str = Field(sa_type=StoredText)
-    """`claim`: a statement of an answer. `answer`: the whole answer, with an empty text."""
+    """`claim`: a statement of an answer. `statement`: one of a document. `answer`: the whole
+    answer, with an empty text."""
     turn: int
     digest: str = Field(sa_type=StoredText)
-    """Of the normalised text."""
+    """Of the normalised text; of a statement, of its document's hash and the normalised text."""
     text: str = Field(sa_type=StoredText)
     """In the words it first came with."""
     span_start: int | None
     span_end: int | None
     imported: bool
     """It came with the data, whether or not a judge has drawn it too."""
+    document_id: int | None = Field(foreign_key="document.id")
+    """The document a statement belongs to; None for the other kinds."""
 
 
 class TruthTable(_Stored, table=True):
@@ -351,6 +374,7 @@ conversation = _table(ConversationTable)
 turn = _table(TurnTable)
 document = _table(DocumentTable)
 turn_document = _table(TurnDocumentTable)
+image = _table(ImageTable)
 run = _table(RunTable)
 run_item = _table(RunItemTable)
 claim = _table(ClaimTable)

@@ -48,6 +48,19 @@ def claim_digest(text: str) -> str:
     return text_hash(normalised(storable(text)))
 
 
+def statement_digest(document: str, text: str) -> str:
+    """Give statements of one document that differ only in what `normalised` folds the same digits.
+
+    Args:
+        document: Text of the document.
+        text: The statement.
+
+    Returns:
+        64 hexadecimal digits; equal statements of different documents have different ones.
+    """
+    return text_hash(text_hash(document) + normalised(storable(text)))
+
+
 class StoredText(TypeDecorator[str]):
     """Text of any length, made storable on its way in."""
 

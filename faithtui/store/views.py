@@ -1,7 +1,7 @@
 """One conversation of a run, complete: what the review screen and `faithtui show` draw."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 
 from sqlalchemy import Connection, select
 
@@ -9,7 +9,7 @@ from faithtui.domain.ids import ClaimId, ItemId, TruthId
 from faithtui.domain.review import HumanVerdict
 from faithtui.domain.scores import ScoreState, no_score, score_set
 from faithtui.errors import StoreError
-from faithtui.store.codecs import AnyRow, span_from_row
+from faithtui.store.codecs import AnyRow, images_from_json, span_from_row
 from faithtui.store.labels import acts_of, consensus_of, human_verdicts
 from faithtui.store.records import (
     ClaimView,
@@ -45,7 +45,7 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
     if not items:
         raise StoreError(f"there is no conversation {item_id} in any run; go back to the list")
     (item,) = items
-    (run,) = run_rows(connection, item.run)
+    (run,) = run_rows(connection, [item.run])
     human = human_verdicts(acts_of(connection, claim.c.conversation_id == item.conversation))
     numbers, turns = _turns(connection, item.conversation)
     stored = stored_windows(connection, item.id, item.conversation)
@@ -57,7 +57,8 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
             ).where(window.c.run_item_id == item.id)
         )
     }
-    _, corrected = score_set([each.judged for each in stored], run.spec.rule, consensus_of(human))
+    said = consensus_of(human, run.spec.rule)
+    _, corrected = score_set([each.judged for each in stored], run.spec.rule, said)
     truths = _truths(connection, item.id, numbers, {at: row.truths for at, row in extras.items()})
     return ReviewView(
         run=run,
@@ -75,7 +76,16 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
             )
             for each, score in zip(stored, corrected, strict=True)
         ),
-        claims=_claims(connection, item.id, reviewer, human, [each.id for each in truths]),
+        claims=_claims(
+            connection,
+            item.id,
+            reviewer,
+            human,
+            said,
+            {each.id: place for place, each in enumerate(truths)},
+            numbers,
+            {each.position: each.content for each in turns},
+        ),
         truths=truths,
         reason=_conclusion(connection, item.id),
         previous=_neighbour(connection, item, ahead=False),
@@ -113,6 +123,7 @@ def _turns(
             turn_document.c.turn,
             turn_document.c.document_id,
             turn_document.c.source,
+            turn_document.c.images,
             document.c.text,
         )
         .join(document, document.c.id == turn_document.c.document_id)
@@ -120,9 +131,11 @@ def _turns(
         .order_by(turn_document.c.turn, turn_document.c.position)
     ):
         number = numbers.setdefault(row.document_id, len(numbers) + 1)
-        retrieved[row.turn].append(DocumentView(number, row.text, row.source))
+        retrieved[row.turn].append(
+            DocumentView(number, row.text, row.source, images_from_json(row.images))
+        )
     rows = connection.execute(
-        select(turn.c.position, turn.c.role, turn.c.content, turn.c.has_context)
+        select(turn.c.position, turn.c.role, turn.c.content, turn.c.has_context, turn.c.images)
         .where(turn.c.conversation_id == conversation_id)
         .order_by(turn.c.position)
     )
@@ -132,6 +145,7 @@ def _turns(
             row.role,
             row.content,
             tuple(retrieved[row.position]) if row.has_context else None,
+            images_from_json(row.images),
         )
         for row in rows
     )
@@ -176,10 +190,24 @@ def _claims(
     connection: Connection,
     item: ItemId,
     reviewer: str,
-    human: dict[ClaimId, tuple[HumanVerdict, ...]],
-    truths: Sequence[TruthId],
+    human: Mapping[ClaimId, tuple[HumanVerdict, ...]],
+    said: Mapping[Hashable, str],
+    place: Mapping[TruthId, int],
+    numbers: Mapping[int, int],
+    contents: Mapping[int, str],
 ) -> tuple[ClaimView, ...]:
-    """Read the unique claims in the order of the answers, with everything said about them."""
+    """Read the unique claims in the order of the answers, with everything said about them.
+
+    Args:
+        connection: Where to read.
+        item: Conversation of the run.
+        reviewer: Whose verdicts are `mine`.
+        human: What people stand by, in their own words.
+        said: Consensus of people, in the run's words.
+        place: Place of each truth in the list on screen.
+        numbers: P number by id of the document.
+        contents: What each turn says.
+    """
     verdicts: dict[int, dict[int, AnyRow]] = defaultdict(dict)
     for row in connection.execute(
         select(
@@ -195,7 +223,6 @@ def _claims(
         .order_by(window.c.position, verdict.c.position)
     ):
         verdicts[row.claim_id].setdefault(row.window, row)
-    place = {truth_id: index for index, truth_id in enumerate(truths)}
     named: dict[int, list[AnyRow]] = defaultdict(list)
     for found in connection.execute(
         select(evidence.c.claim_id, evidence.c.truth_id, evidence.c.stance).where(
@@ -203,12 +230,17 @@ def _claims(
         )
     ):
         named[found.claim_id].append(found)
-    said = consensus_of(human)
     order = {claim_id: index for index, claim_id in enumerate(verdicts)}
     rows = connection.execute(
-        select(claim.c.id, claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end).where(
-            claim.c.id.in_(select(verdict.c.claim_id).where(verdict.c.run_item_id == item))
-        )
+        select(
+            claim.c.id,
+            claim.c.kind,
+            claim.c.turn,
+            claim.c.text,
+            claim.c.span_start,
+            claim.c.span_end,
+            claim.c.document_id,
+        ).where(claim.c.id.in_(select(verdict.c.claim_id).where(verdict.c.run_item_id == item)))
     )
     shown = sorted(rows, key=lambda row: (row.turn, order[row.id]))
     return tuple(
@@ -216,7 +248,7 @@ def _claims(
             id=ClaimId(row.id),
             number=number,
             turn=row.turn,
-            text=row.text,
+            text=contents[row.turn] if row.kind == "answer" else row.text,
             span=span_from_row(row),
             verdicts=tuple(
                 WindowVerdictView(each.window, each.label, each.word, each.reason, each.confidence)
@@ -236,6 +268,8 @@ def _claims(
                 each for each in human.get(ClaimId(row.id), ()) if each.reviewer != reviewer
             ),
             human=said.get(ClaimId(row.id)),
+            kind=row.kind,
+            document=numbers.get(row.document_id),
         )
         for number, row in enumerate(shown, start=1)
     )

@@ -6,6 +6,7 @@ and inserted in bulk, so that a window of a hundred truths takes a few milliseco
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import assert_never
 
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
@@ -26,10 +27,10 @@ from faithtui.store.tables import (
     verdict,
     window,
 )
-from faithtui.store.texts import claim_digest, text_hash
+from faithtui.store.texts import claim_digest, statement_digest, text_hash
 
-ClaimKey = tuple[int, str]
-"""Turn and digest."""
+ClaimKey = tuple[str, int, str]
+"""Kind, turn and digest."""
 TruthKey = tuple[int | None, str]
 """Document id and digest."""
 
@@ -94,33 +95,55 @@ def save_window(
 def _find_or_make_claims(
     connection: Connection, conversation_id: int, claims: Iterable[Claim]
 ) -> dict[Claim, int]:
-    keys: dict[Claim, ClaimKey] = {each: (each.turn, claim_digest(each.text)) for each in claims}
+    keys = {each: _claim_key(each) for each in claims}
     if not keys:
         return {}
-    known = select(claim.c.id, claim.c.turn, claim.c.digest).where(
-        claim.c.conversation_id == conversation_id, claim.c.kind == "claim"
+    known = select(claim.c.id, claim.c.kind, claim.c.turn, claim.c.digest).where(
+        claim.c.conversation_id == conversation_id,
+        claim.c.kind.in_(sorted({each.kind for each in keys})),
     )
-    ids: dict[ClaimKey, int] = {(row.turn, row.digest): row.id for row in connection.execute(known)}
+    ids: dict[ClaimKey, int] = {
+        (row.kind, row.turn, row.digest): row.id for row in connection.execute(known)
+    }
     first = {key: each for each, key in reversed(keys.items())}
     missing = [key for key in dict.fromkeys(keys.values()) if key not in ids]
     if missing:
+        of_documents = any(first[key].document is not None for key in missing)
+        documents = _documents(connection, conversation_id) if of_documents else {}
         connection.execute(
             insert(claim),
             [
                 {
                     "conversation_id": conversation_id,
-                    "kind": "claim",
-                    "turn": key[0],
-                    "digest": key[1],
-                    "text": first[key].text,
-                    **span_columns(first[key].span),
+                    "kind": each.kind,
+                    "turn": each.turn,
+                    "digest": digest,
+                    # What a turn says stands in the turn, so an answer repeats nothing.
+                    "text": "" if each.kind == "answer" else each.text,
+                    **span_columns(None if each.kind == "answer" else each.span),
                     "imported": False,
+                    "document_id": None
+                    if each.document is None
+                    else documents.get(text_hash(each.document)),
                 }
-                for key in missing
+                for each, digest in ((first[key], key[2]) for key in missing)
             ],
         )
-        ids = {(row.turn, row.digest): row.id for row in connection.execute(known)}
+        ids = {(row.kind, row.turn, row.digest): row.id for row in connection.execute(known)}
     return {each: ids[key] for each, key in keys.items()}
+
+
+def _claim_key(each: Claim) -> ClaimKey:
+    match each.kind:
+        case "claim":
+            digest = claim_digest(each.text)
+        case "statement":
+            digest = statement_digest(each.document or "", each.text)
+        case "answer":
+            digest = claim_digest("")
+        case _:
+            assert_never(each.kind)
+    return each.kind, each.turn, digest
 
 
 def _find_or_make_truths(
@@ -131,10 +154,11 @@ def _find_or_make_truths(
     if not truths:
         return {}
     documents = _documents(connection, conversation_id)
-    hashes = {text: text_hash(text) for text in {each.document for each in truths} if text}
+    named_documents = {each.document for each in truths if each.document is not None}
+    hashes = {text: text_hash(text) for text in named_documents}
     keys: dict[Truth, TruthKey] = {
         each: (
-            documents.get(hashes[each.document]) if each.document else None,
+            None if each.document is None else documents.get(hashes[each.document]),
             claim_digest(each.text),
         )
         for each in truths

@@ -9,8 +9,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -23,8 +22,10 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen, Screen
 from textual.worker import Worker, WorkerState
 
+from faithtui.domain.plain import visible_line
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import FaithtuiError, StoreError
+from faithtui.store.records import RunState
 from faithtui.tui import catalog, theme
 from faithtui.tui.keys import display
 from faithtui.tui.lines import shown
@@ -41,11 +42,12 @@ from faithtui.tui.session import Defaults, Session, utc_now
 
 if TYPE_CHECKING:
     from faithtui.domain.ids import RunId
-    from faithtui.engine.background import BackgroundRun
     from faithtui.store.store import Store
 
 POLL_S = 1.0
 """How often another process's writes are looked for."""
+NEXT_WITHIN_S = 0.25
+"""How often is looked whether a run that others wait for is through."""
 LEAVE_WITHIN_S = 0.8
 """How long quitting waits for runs to stop; what is stored is safe whatever happens after."""
 
@@ -149,6 +151,10 @@ class FaithApp(App[None]):
         self._open_store = open_store or _open_store
         self._first = first_screen
         self._resume = resume
+        self.waiting: list[RunId] = []
+        """Runs ordered together with the one under way, still to begin."""
+        self._beginning = 0
+        """Runs that are about to begin and cannot be seen yet."""
         self._before: list[str] = []
         self._here = first_screen
         self._data_version = -1
@@ -198,9 +204,10 @@ class FaithApp(App[None]):
         """Let the screen read, and look for changes from now on."""
         self._data_version = self.session.store.data_version()
         self.set_interval(POLL_S, self.poll)
+        self.set_interval(NEXT_WITHIN_S, self.go_on)
         self._reload()
         if self._resume and self.session.run is not None:
-            self.take_up(self.session.run)
+            self.begin_run(self.session.run)
 
     @on(StoreRefused)
     def explain_refusal(self, event: StoreRefused) -> None:
@@ -230,12 +237,14 @@ class FaithApp(App[None]):
     @on(Go)
     def go_to_screen(self, event: Go) -> None:
         """Show a main screen."""
-        self.go(event.screen)
+        self.go(event.screen, remember=not event.back)
 
     def go(self, name: str, *, remember: bool = True) -> None:
-        """Show a main screen; `q` comes back to this one."""
+        """Show a main screen; `q` comes back to this one if it is to be remembered."""
         if name == self._here:
             return
+        if not remember and self._before and self._before[-1] == name:
+            self._before.pop()
         if remember:
             self._before.append(self._here)
         self._here = name
@@ -260,7 +269,7 @@ class FaithApp(App[None]):
     def action_go_back(self) -> None:
         """Go to the screen before."""
         if self._before:
-            self.go(self._before.pop(), remember=False)
+            self.go(self._before[-1], remember=False)
 
     def action_help(self) -> None:
         """Explain the screen."""
@@ -311,12 +320,12 @@ class FaithApp(App[None]):
 
         store = self.session.store
         sources = await asyncio.to_thread(store.conversations.sources)
-        defaults = replace(
-            self.session.defaults, options=await asyncio.to_thread(_last_options, store)
-        )
-        metrics = [(each.spec.key, each.spec.title) for each in registry.METRICS]
+        remembered = await asyncio.to_thread(_remembered, store)
         if sources:
-            self.push_screen(NewRunScreen(metrics, sources, defaults, self.start_run))
+            specs = [each.spec for each in registry.METRICS]
+            self.push_screen(
+                NewRunScreen(specs, sources, self.session.defaults, remembered, self.start_runs)
+            )
         else:
             self.notify(
                 "There are no conversations yet: faithtui import FILE.jsonl",
@@ -324,34 +333,64 @@ class FaithApp(App[None]):
                 markup=False,
             )
 
-    async def start_run(self, request: RunRequest) -> None:
-        """Start a run in the background and show how it goes on.
+    async def start_runs(self, requests: Sequence[RunRequest]) -> None:
+        """Plan all runs, begin the first in the background and show how it goes on.
+
+        The others begin one after the other: where metrics ask the same questions, the replies of
+        the run before are used.
 
         Raises:
-            FaithtuiError: The order cannot be carried out; nothing was begun.
+            FaithtuiError: An order cannot be carried out; nothing was begun.
         """
-        from faithtui.engine.background import BackgroundRun
+        first, *rest = await asyncio.to_thread(_planned, self.session.store, requests)
+        self.waiting = [*self.waiting, *rest]
+        self.begin_run(first)
 
-        run = await asyncio.to_thread(BackgroundRun.start, self.session.store, request)
-        self.call_later(self._follow, run)
+    def go_on(self) -> None:
+        """Begin the next run that waits, once the one before is through."""
+        if not self.waiting or self._beginning or self.session.snapshots():
+            return
+        before = self.session.active[-1] if self.session.active else None
+        if before is not None and before.snapshot().state is not RunState.DONE:
+            left = ", ".join(f"#{run}" for run in self.waiting)
+            self.waiting = []
+            self.notify(
+                f"Run #{before.run_id} did not get through. Not begun: {left}. They stay planned; "
+                "c in the list of runs begins one.",
+                title="Runs are left",
+                severity="warning",
+                markup=False,
+                timeout=15,
+            )
+            return
+        self.begin_run(self.waiting[0], follow=False)
+
+    def begin_run(self, run_id: "RunId", *, follow: bool = True) -> None:
+        """Begin a run, or go on with one, and show it if it is to be followed."""
+        self._beginning += 1
+        self.waiting = [each for each in self.waiting if each != run_id]
+        self.take_up(run_id, follow=follow)
 
     @on(ResumeWanted)
     def resume_run(self, event: ResumeWanted) -> None:
         """Take up a run."""
-        self.take_up(event.run)
+        self.begin_run(event.run)
 
     @work(group="start", exit_on_error=False)
-    async def take_up(self, run_id: "RunId") -> None:
-        """Go on with a run in the background."""
+    async def take_up(self, run_id: "RunId", *, follow: bool = True) -> None:
+        """Go on with a run in the background, and show it unless something else is looked at."""
         from faithtui.engine.background import BackgroundRun
 
-        run = await asyncio.to_thread(BackgroundRun.resume, self.session.store, run_id)
-        self._follow(run)
-
-    def _follow(self, run: "BackgroundRun") -> None:
+        try:
+            run = await asyncio.to_thread(BackgroundRun.resume, self.session.store, run_id)
+        finally:
+            self._beginning -= 1
+        before = self.session.active[-1].run_id if self.session.active else None
         self.session.active.append(run)
-        self.session.choose_run(run.run_id)
-        if not self._resume:
+        watched = self._here == "progress" and self.session.run == before
+        if follow or watched:
+            self.session.choose_run(run.run_id)
+        if follow and not self._resume:
             self.go("progress")
         self._resume = False
         self._reload()
@@ -397,6 +436,7 @@ class FaithApp(App[None]):
         self.exit(return_code=self._exit_code)
 
     def _close(self) -> None:
+        self.session.pictures.close()
         for run in self.session.active:
             run.join(LEAVE_WITHIN_S)
         self.session.store.close()
@@ -422,16 +462,36 @@ class FaithApp(App[None]):
         )
 
 
-def _last_options(store: "Store") -> str:
-    """Write the newest run's own options as the form takes them, so that runs stay comparable."""
+def _remembered(store: "Store") -> dict[str, dict[str, str]]:
+    """Read the own options of each metric's newest run, so that runs stay comparable.
+
+    Returns:
+        Options by metric, as text, in the order in which the metrics were last used, newest first.
+        What does not fit on a line of a form is left out.
+    """
     from faithtui.metrics import registry
 
-    last = store.runs.last_id()
-    if last is None:
-        return ""
-    spec = store.runs.row(last).spec
-    changed = registry.changed_options(spec.metric, spec.options)
-    return " ".join(f"{name}={json.dumps(value).strip(chr(34))}" for name, value in changed.items())
+    known = {each.spec.key for each in registry.METRICS}
+    found: dict[str, dict[str, str]] = {}
+    for row in sorted(store.runs.rows(), key=lambda each: -each.id):
+        key = row.spec.metric
+        if key in known and key not in found:
+            changed = registry.changed_options(key, row.spec.options)
+            texts = {
+                name: value if isinstance(value, str) else json.dumps(value)
+                for name, value in changed.items()
+            }
+            found[key] = {name: text for name, text in texts.items() if visible_line(text) == text}
+    return found
+
+
+def _planned(store: "Store", requests: Sequence[RunRequest]) -> list["RunId"]:
+    """Write runs down as planned, after all of them were checked."""
+    from faithtui.engine import planner
+
+    for request in requests:
+        planner.metric_of(request)
+    return [planner.plan(store, request) for request in requests]
 
 
 def _open_store(path: Path) -> "Store":

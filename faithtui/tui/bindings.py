@@ -12,9 +12,10 @@ from faithtui.tui.screens import dialogs
 from faithtui.tui.screens.agreement import MatrixPane
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.judging import JudgingScreen
-from faithtui.tui.screens.new_run import NewRunScreen, SourcePane
+from faithtui.tui.screens.new_run import ChoicePane, NewRunScreen
 from faithtui.tui.screens.refused import RefusedScreen
 from faithtui.tui.widgets.claim_list import ClaimList
+from faithtui.tui.widgets.compare_table import CompareTable
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.virtual_list import VirtualList
 
@@ -25,12 +26,13 @@ SCOPES: tuple[tuple[str, type[DOMNode]], ...] = (
     *((name.capitalize(), catalog.main_screen(name)) for name in catalog.LETTERS),
     ("Review: verdicts and notes", JudgingScreen),
     ("Review: claims", ClaimList),
+    ("Metrics: table", CompareTable),
     ("Agreement: matrix", MatrixPane),
     ("Lists", VirtualList),
     ("Panes with entries", RowPane),
     ("Panes", Pane),
     ("New run", NewRunScreen),
-    ("New run: sources", SourcePane),
+    ("New run: metrics and sources", ChoicePane),
     ("Windows above a screen", dialogs.Dialog),
     ("Text in full", dialogs.TextDialog),
     ("Questions", dialogs.ConfirmDialog),

@@ -9,6 +9,7 @@ LETTERS = {
     "runs": "r",
     "conversations": "c",
     "review": "v",
+    "metrics": "m",
     "agreement": "a",
     "progress": "p",
 }
@@ -18,6 +19,7 @@ WORDS = {
     "runs": "All runs of this store",
     "conversations": "Conversations of the chosen run",
     "review": "Claims, evidence and verdicts of a conversation",
+    "metrics": "What every metric says about a conversation",
     "agreement": "How far judge and people agree",
     "progress": "How a run goes on",
 }
@@ -43,6 +45,10 @@ def main_screen(name: str) -> type[FaithScreen]:
             from faithtui.tui.screens.review import ReviewScreen
 
             return ReviewScreen
+        case "metrics":
+            from faithtui.tui.screens.metrics import MetricsScreen
+
+            return MetricsScreen
         case "agreement":
             from faithtui.tui.screens.agreement import AgreementScreen
 

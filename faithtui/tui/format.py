@@ -5,6 +5,7 @@ from pathlib import Path
 
 from faithtui.domain.estimates import Estimate, Reason, Status
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import Score, ScoreState
 
 NONE = "—"
@@ -90,23 +91,25 @@ def letter(label: str | None, labels: LabelSet) -> str:
         return "!"
     if label == NOT_A_CLAIM:
         return "X"
-    return labels.label(label).letter if label in labels.names else label[:1].upper()
+    if label in labels.names:
+        return labels.label(label).letter
+    return visible_line(label)[:1].upper() or "?"
 
 
 def look(label: str | None, labels: LabelSet) -> str:
-    """Give the look of a label."""
-    if label is None or label == NOT_A_CLAIM or label not in labels.names:
-        return "warn"
-    return LOOK_OF[labels.label(label).polarity]
+    """Give the look of a label, or of a word of another vocabulary that stands for one."""
+    own = None if label is None or label == NOT_A_CLAIM else labels.read(label)
+    return "warn" if own is None else LOOK_OF[labels.label(own).polarity]
 
 
 def word(label: str | None, labels: LabelSet) -> str:
-    """Say what a label means: `YES supported`; a label of another set is given as it is."""
+    """Say what a label means: `YES supported`; a word of another vocabulary is given as it is."""
     if label is None:
         return "no verdict"
     if label == NOT_A_CLAIM:
-        return "X not a fair claim"
-    return f"{label.upper()} {labels.label(label).meaning}" if label in labels.names else label
+        return "X not fair"
+    name = visible_line(label, 24)
+    return f"{name.upper()} {labels.label(label).meaning}" if label in labels.names else name
 
 
 def bar(done: int, total: int, width: int) -> str:

@@ -26,6 +26,8 @@ class Go(Message):
 
     screen: str
     """Name of the screen."""
+    back: bool = False
+    """Return there: `q` does not lead here again."""
 
 
 @dataclass

@@ -45,6 +45,15 @@ def verdict_in(claim: ClaimView, window: int | None) -> WindowVerdictView:
     return claim.judge
 
 
+def heard(view: ReviewView, verdict: str | None) -> str | None:
+    """Say what a person's word means under the run's metric.
+
+    Returns:
+        A label of the metric or `x`; None for no word, and for one without a meaning here.
+    """
+    return None if verdict is None else view.run.spec.rule.heard(verdict)
+
+
 def settled(view: ReviewView, focus: Focus) -> Focus:
     """Fit a focus to a view: a claim that is listed, a window that exists."""
     window = focus.window

@@ -147,6 +147,21 @@ def beside(width: int, height: int) -> Plan:
     }
 
 
+def compared(width: int, height: int) -> Plan:
+    """Place the table of metrics and the answer: below it, or beside it where wide."""
+    if width >= WIDE_FROM:
+        detail = width * 30 // 100
+        return {
+            "metrics": Box(0, 0, width - detail, height),
+            "answer": Box(width - detail, 0, detail, height),
+        }
+    detail = max(1, min(height * 36 // 100, 16))
+    return {
+        "metrics": Box(0, 0, width, height - detail),
+        "answer": Box(0, height - detail, width, detail),
+    }
+
+
 def agreement(width: int, height: int) -> Plan:
     """Place matrix, coefficients, labels, detection, scores, disagreements and warnings."""
     if width < NARROW_BELOW:

@@ -8,13 +8,12 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels import FAITHFULNESS, LabelSet
 from faithtui.engine.events import RunSnapshot
-from faithtui.errors import ConfigError, StoreError
+from faithtui.errors import StoreError
+from faithtui.tui.viewer import Pictures, open_outside
 
 if TYPE_CHECKING:
     from faithtui.engine.background import BackgroundRun
-    from faithtui.metrics.base import MetricSpec
     from faithtui.store.store import Store
 
 
@@ -30,8 +29,6 @@ class Defaults:
     judge: str = "offline"
     base_url: str | None = None
     concurrency: int = 8
-    options: str = ""
-    """Options of the metric, as the form writes them."""
 
 
 @dataclass
@@ -48,10 +45,16 @@ class Session:
     """Measures how long a claim was looked at."""
     report_directory: Path = field(default_factory=Path.cwd)
     """Reports go into a new directory below it."""
+    pictures: Pictures = field(default_factory=Pictures)
+    """Files of images that were opened."""
+    open_outside: Callable[[str], bool] = open_outside
+    """Opens a file or an address with the system's viewer; False: there is none."""
     run: RunId | None = None
     item: ItemId | None = None
     claim: ClaimId | None = None
     """Claim to go to when the review screen opens next."""
+    turn: int | None = None
+    """Answer to go to when the review screen opens next, where no claim is named."""
     queue: Sequence[ItemId] = ()
     """Conversations of the run, in the order of the list they were chosen from."""
     active: list["BackgroundRun"] = field(default_factory=list)
@@ -81,7 +84,7 @@ class Session:
     def choose_run(self, run: RunId) -> None:
         """Look at a run; the conversation chosen in another one is forgotten."""
         if run != self.run:
-            self.run, self.item, self.claim, self.queue = run, None, None, ()
+            self.run, self.item, self.claim, self.turn, self.queue = run, None, None, None, ()
 
     def snapshots(self) -> list[RunSnapshot]:
         """Describe all runs of this process that have not ended, newest last."""
@@ -90,19 +93,3 @@ class Session:
     def running(self, run: RunId | None) -> "BackgroundRun | None":
         """Find a run of this process, finished or not; the newest attempt."""
         return next((each for each in reversed(self.active) if each.run_id == run), None)
-
-
-def labels_of(metric: str) -> LabelSet:
-    """Give the vocabulary of a metric; the three words for one we do not know."""
-    spec = spec_of(metric)
-    return spec.labels if spec is not None else FAITHFULNESS
-
-
-def spec_of(metric: str) -> "MetricSpec | None":
-    """Give what is known of a metric; None for one that a newer faithtui may have stored."""
-    from faithtui.metrics import registry  # pydantic must not hold up the first paint
-
-    try:
-        return registry.entry(metric).spec
-    except ConfigError:
-        return None

@@ -1,9 +1,11 @@
 """Timing in turns: what is compared is measured under the same conditions."""
 
 import os
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.tui.terminal import Terminal
@@ -104,3 +106,27 @@ def answer(terminal: Terminal, key: str, seen: str) -> float:
     terminal.press(key)
     terminal.wait(lambda: seen in "".join(terminal.painted[start:]))
     return time.perf_counter() - began
+
+
+ROOT = Path(__file__).parents[2]
+SERVE = """
+import sys
+from tests.engine.willing_server import willing_server
+
+with willing_server(float(sys.argv[1])) as server:
+    print(server.url, flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def serving(latency_s: float) -> Iterator[str]:
+    """Run the willing server in a process of its own, so that it takes no time from the engine."""
+    command = [sys.executable, "-c", SERVE, str(latency_s)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.stdin.close()

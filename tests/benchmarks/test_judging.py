@@ -3,16 +3,13 @@
 import asyncio
 import json
 import re
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from faithtui.engine import runner
 from faithtui.judges.offline_judge import judge
-from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
+from tests.benchmarks.measuring import best_of, ms, ratio, seconds, serving, table
 from tests.engine.building import conversation, planned, store_with
 
 ROOT = Path(__file__).parents[2]
@@ -51,29 +48,6 @@ def test_the_embedded_judge_against_overlap_of_words() -> None:
         [(name, ms(v / len(cases)), ratio(v, found["overlap"])) for name, v in found.items()],
     )
     assert found["judge"] < 300 * found["overlap"]
-
-
-SERVE = """
-import sys
-from tests.engine.willing_server import willing_server
-
-with willing_server(float(sys.argv[1])) as server:
-    print(server.url, flush=True)
-    sys.stdin.read()
-"""
-
-
-@contextmanager
-def serving(latency_s: float) -> Iterator[str]:
-    """Run the willing server in a process of its own, so that it takes no time from the engine."""
-    command = [sys.executable, "-c", SERVE, str(latency_s)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.stdin.close()
 
 
 def test_the_engine_against_the_time_that_answers_take(tmp_path: Path) -> None:

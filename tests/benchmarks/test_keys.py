@@ -97,8 +97,8 @@ def test_verdicts_while_64_questions_are_in_the_air(tmp_path: Path) -> None:
         with Terminal(app(path), environment(tmp_path)) as terminal:
             terminal.wait("No runs yet")
             terminal.press("n")
-            terminal.wait("provider:model")
-            terminal.press(ENTER)
+            terminal.wait("one run per metric")
+            terminal.press("\x13")  # ctrl+s starts
             terminal.wait("PROGRESS  #1")
             terminal.wait(lambda: server.answered > 300 or not terminal.read(0.05))
             terminal.wait(lambda: terminal.read(0.05) and server.answered > 300)

@@ -14,9 +14,10 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_type_hints
+from typing import Any
 
 import typer.main
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
@@ -32,7 +33,7 @@ from faithtui.errors import FaithtuiError
 from faithtui.judges import base as judges
 from faithtui.judges import opening
 from faithtui.metrics import base as metrics
-from faithtui.metrics import registry, turn_faithfulness
+from faithtui.metrics import registry
 from faithtui.store import tables
 from faithtui.tui.bindings import key_tables
 
@@ -192,6 +193,7 @@ _TYPES = {
     "BigInteger": "integer",
     "Float": "number",
     "Boolean": "yes/no",
+    "LargeBinary": "bytes",
     "UTCDateTime": "time, UTC",
 }
 
@@ -217,23 +219,26 @@ def _unique_sets(table: Table) -> list[list[str]]:
     return sorted(found)
 
 
-def option_list() -> str:
-    """List the options of turn faithfulness: the fields of its dataclass."""
-    kind = turn_faithfulness.TurnFaithfulness
-    words = _field_words(turn_faithfulness)[kind.__name__]
-    hints = get_type_hints(kind)
-    defaults = {each.name: each.default for each in kind.__dataclass_fields__.values()}
+def option_list(metric: str) -> str:
+    """List the options of a metric: the fields of its dataclass."""
     return _table(
         ["option", "type", "default", "meaning"],
         [
-            [f"`{name}`", _hint(hints[name]), f"`{_value(defaults[name])}`", words.get(name, "")]
-            for name in registry.option_names(turn_faithfulness.SPEC.key)
+            [f"`{each.name}`", _hint(each.kind), f"`{_value(each.default)}`", each.meaning]
+            for each in registry.options_told(metric)
         ],
     )
 
 
 def _hint(kind: Any) -> str:
-    words = {bool: "true or false", int: "integer", float: "number", type(None): "none"}
+    words = {
+        bool: "true or false",
+        int: "integer",
+        float: "number",
+        str: "text",
+        object: "object",
+        type(None): "none",
+    }
     choices = getattr(kind, "__args__", (kind,))
     return " or ".join(words.get(each, f"`{each}`") for each in choices)
 
@@ -242,13 +247,13 @@ def _value(value: object) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def prompt_list() -> str:
-    """List the prompt texts of turn faithfulness and the holes each must have."""
+def prompt_list(metric: str) -> str:
+    """List the prompt texts of a metric and the holes each must have."""
     return _table(
         ["file", "holes"],
         [
             [f"`{step}.txt`", ", ".join(f"`${hole}`" for hole in holes) or "none"]
-            for step, holes in turn_faithfulness.STEPS.items()
+            for step, holes in registry.entry(metric).steps.items()
         ],
     )
 
@@ -356,9 +361,12 @@ PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
     ("architecture.md", "files"): file_list,
     ("data-model.md", "scales"): scale_list,
     ("data-model.md", "tables"): table_list,
-    ("metrics/turn-faithfulness.md", "options"): option_list,
+    **{
+        (f"metrics/{each.spec.key}.md", part): partial(write, each.spec.key)
+        for each in registry.METRICS
+        for part, write in (("options", option_list), ("prompts", prompt_list))
+    },
     ("metrics/turn-faithfulness.md", "weights"): weight_list,
-    ("metrics/turn-faithfulness.md", "prompts"): prompt_list,
     ("agreement.md", "reasons"): reason_list,
     ("contributing.md", "metric"): excerpt(metrics, "Metric"),
     ("contributing.md", "registry"): excerpt(registry, "Entry", "METRICS"),

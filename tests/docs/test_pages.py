@@ -117,7 +117,7 @@ def test_the_example_line_of_the_import_format_is_read(tmp_path: Path) -> None:
     path.write_text(" ".join(example.splitlines()), encoding="utf-8")
     (line,) = read_json_lines(path)
     assert isinstance(line.found, dict)
-    conversation = conversation_from(line.found, source="shop")
+    conversation = conversation_from(line.found, source="shop").conversation
     first, second = conversation.ratings
     assert (first.claim, second.claim, second.label) == ("Returns are free.", None, "2")
     assert conversation.group == "conversation_id:order-17"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.labels import FAITHFULNESS, NOT_A_CLAIM, SEVERITY, Polarity
+from faithtui.domain.labels import FAITHFULNESS, INFERENCE, NOT_A_CLAIM, SEVERITY, Polarity
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_letters_tell_labels_apart() -> None:
 
 
 def test_severity_ranks_every_label_once_and_no_highest() -> None:
-    assert sorted(SEVERITY, key=SEVERITY.__getitem__) == ["yes", "idk", "no"]
-    assert set(SEVERITY) == set(FAITHFULNESS.names)
+    assert sorted(SEVERITY, key=SEVERITY.__getitem__) == ["yes", "1", "idk", "no", "0"]
+    assert set(SEVERITY) == {*FAITHFULNESS.names, *INFERENCE.names}

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Turn
+from faithtui.domain.labels import FAITHFULNESS, INFERENCE
 from faithtui.domain.scores import (
     JudgedWindow,
     Occurrence,
@@ -399,3 +400,73 @@ def test_all_scores_are_shares_or_states(
         assert score.value is None or 0 <= score.value <= 1
         assert score.value is None or not math.isnan(score.value)
         assert (score.reason is None) == (score.state is ScoreState.SCORED)
+
+
+# Windows that the metric does not apply to
+
+
+NOTHING_TO_READ = no_score(ScoreState.SKIPPED, "no retrieval context")
+
+
+def test_skipped_parts_are_left_out_of_a_mean_and_alone_they_are_its_state() -> None:
+    assert mean_score([scored(0.5), NOTHING_TO_READ], LENIENT) == scored(0.5)
+    assert mean_score([NOTHING_TO_READ, NOTHING_TO_READ], LENIENT) == NOTHING_TO_READ
+    undefined = no_score(ScoreState.UNDEFINED, "no claims")
+    assert mean_score([NOTHING_TO_READ, undefined], NO_VALUE).state is ScoreState.UNDEFINED
+
+
+def test_a_skipped_interaction_scores_nowhere_and_never_1() -> None:
+    whole = judged([["no"], []], size=1)
+    windows = [whole[0], replace(whole[1], failure=NOTHING_TO_READ)]
+    scores, each = score_set(windows, LENIENT)
+    assert each[1] == NOTHING_TO_READ
+    assert scores.windowed == scored(0.0)
+    assert scores.per_interaction == scored(0.0), "1.0 from nothing would make it 0.5"
+    assert scores.pooled == scored(0.0)
+
+
+# Words of other metrics
+
+
+RAGAS = ScoringRule(
+    passing=("1",), when_empty=None, labels=INFERENCE.names, synonyms=INFERENCE.synonyms
+)
+THREE_WAY = replace(LENIENT, labels=FAITHFULNESS.names, synonyms=FAITHFULNESS.synonyms)
+
+
+@pytest.mark.parametrize(
+    ("word", "under_ragas", "under_three_way"),
+    [
+        ("yes", "1", "yes"),
+        ("no", "0", "no"),
+        ("idk", "0", "idk"),
+        ("borderline", "0", "idk"),
+        ("1", "1", "yes"),
+        ("0", "0", None),
+        ("x", "x", "x"),
+        ("perhaps", None, None),
+    ],
+)
+def test_a_word_said_under_one_metric_is_read_under_another_and_never_guessed(
+    word: str, under_ragas: str | None, under_three_way: str | None
+) -> None:
+    assert RAGAS.heard(word) == under_ragas
+    assert THREE_WAY.heard(word) == under_three_way
+
+
+def test_a_rule_of_an_older_run_takes_every_word_as_it_is() -> None:
+    assert LENIENT.heard("yes") == "yes"
+    assert LENIENT.heard("0") == "0"
+
+
+def test_a_correction_said_in_another_metrics_words_counts() -> None:
+    windows = judged([["1", "0"]])
+    scores, _ = score_set(windows, RAGAS, {(0, 0): "idk", (0, 1): "yes"})
+    assert scores.windowed == scored(0.5)
+    scores, _ = score_set(windows, RAGAS, {(0, 0): "no"})
+    assert scores.windowed == scored(0.0)
+
+
+def test_a_word_without_a_meaning_here_leaves_the_judges_label() -> None:
+    windows = judged([["yes", "yes"]])
+    assert score_set(windows, THREE_WAY, {(0, 0): "0"}) == score_set(windows, THREE_WAY)

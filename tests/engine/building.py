@@ -54,6 +54,7 @@ class CountingJudge:
 
     ref = "offline"
     takes_images = False
+    context_window: int | None = None
 
     def __init__(self, before: Callable[[JudgeRequest], None] = lambda request: None) -> None:
         from faithtui.judges.opening import judge_fingerprint

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.domain.tasks import ExplainScore
 from faithtui.engine.asking import (
@@ -19,6 +20,7 @@ from faithtui.engine.asking import (
     reply_key,
 )
 from faithtui.errors import (
+    ImagesNotSupported,
     JudgeAuthFailed,
     JudgeError,
     JudgeRateLimited,
@@ -29,8 +31,8 @@ from faithtui.errors import (
     JudgeTimeout,
     JudgeUnavailable,
 )
-from faithtui.judges.base import JudgeReply, JudgeRequest, Stop, Usage
-from faithtui.metrics.base import Question
+from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, Stop, Usage
+from faithtui.metrics.base import Mismatch, Pace, Question, ReplyShape
 from faithtui.metrics.shapes import one_text
 from faithtui.store.records import StoredReply
 
@@ -49,6 +51,7 @@ class ScriptedJudge:
     ref = "scripted"
     fingerprint = "scripted"
     takes_images = False
+    context_window: int | None = None
 
     def __init__(self, *answers: Answer) -> None:
         self._answers = list(answers)
@@ -498,3 +501,121 @@ async def test_a_request_carries_the_whole_question() -> None:
 def test_images_are_taken_when_the_judge_takes_them() -> None:
     desk = Desk(GOOD)
     assert desk.asker.on_behalf_of(None).takes_images is False
+
+
+# What a metric's options allow
+
+
+def asker(judge: ScriptedJudge, pace: Pace, waits: list[float] | None = None) -> Asker:
+    async def pause(seconds: float) -> None:
+        if waits is not None:
+            waits.append(seconds)
+
+    return Asker(judge, MemoryReplies(), concurrency=8, pace=pace, pause=pause)
+
+
+async def test_one_call_at_a_time_is_one_in_the_whole_run() -> None:
+    judge = ScriptedJudge(GOOD)
+    found = asker(judge, Pace(one_call=True))
+    asks = [found.on_behalf_of(ItemId(n)) for n in range(4)]
+    await asyncio.gather(*(ask(question(f"Why {n}?")) for n, ask in enumerate(asks)))
+    assert (len(judge.requests), judge.most_in_flight) == (4, 1)
+
+
+async def test_a_pause_goes_before_each_call_and_before_no_stored_reply() -> None:
+    waits: list[float] = []
+    found = asker(ScriptedJudge(GOOD), Pace(pause_s=1.5), waits)
+    for _ in range(2):
+        await found.on_behalf_of(None)(question())
+    await found.on_behalf_of(None)(question("Why not?"))
+    assert waits == [1.5, 1.5]
+
+
+async def test_so_many_answers_are_in_flight_and_no_more() -> None:
+    found = asker(ScriptedJudge(GOOD), Pace(answers=2))
+    inside = most = 0
+
+    async def judge_answer(number: int) -> None:
+        nonlocal inside, most
+        async with found.on_behalf_of(ItemId(number)).in_flight():
+            inside += 1
+            most = max(most, inside)
+            await settle()
+            inside -= 1
+
+    await asyncio.gather(*(judge_answer(number) for number in range(6)))
+    assert most == 2
+
+
+async def test_without_such_an_option_all_answers_are_in_flight() -> None:
+    found = asker(ScriptedJudge(GOOD), Pace())
+    async with found.in_flight(), found.in_flight(), found.in_flight():
+        pass
+
+
+# Plain text and images
+
+
+def plain(read: Callable[[object, bool], str]) -> Question[str]:
+    return replace(question(), reply=ReplyShape(None, read))
+
+
+async def test_a_plain_text_reply_is_read_as_it_came() -> None:
+    desk = Desk(JudgeReply("  NO. Not at all.\n"))
+    assert await desk.ask(plain(lambda value, structured: str(value))) == "  NO. Not at all.\n"
+    assert desk.judge.requests[0].schema is None
+
+
+async def test_a_plain_text_reply_of_no_use_is_asked_for_again() -> None:
+    def read(value: object, structured: bool) -> str:
+        if value != "YES":
+            raise Mismatch("begin with YES or NO")
+        return str(value)
+
+    desk = Desk(JudgeReply("Perhaps."), JudgeReply("YES"))
+    assert await desk.ask(plain(read)) == "YES"
+    assert "begin with YES or NO" in desk.judge.requests[1].prompt
+
+
+async def test_images_go_with_the_question_and_into_its_key() -> None:
+    def load(image: Image) -> ImageData:
+        return ImageData(image.sha256, image.media_type, image.mark, b"png")
+
+    judge = ScriptedJudge(GOOD)
+    found = Asker(judge, MemoryReplies(), concurrency=1, load_image=load)
+    ask = found.on_behalf_of(None)
+    for digest in ("a" * 64, "b" * 64, "a" * 64):
+        await ask(replace(question(), images=(Image(digest, "image/png"),)))
+    assert [request.images[0].sha256[0] for request in judge.requests] == ["a", "b"]
+    assert judge.requests[0].images[0].data == b"png"
+
+
+async def test_without_a_source_of_images_none_is_sent() -> None:
+    desk = Desk(GOOD)
+    with pytest.raises(ImagesNotSupported):
+        await desk.ask(replace(question(), images=(Image("a" * 64, "image/png"),)))
+    assert desk.judge.requests == []
+
+
+async def test_every_reply_that_is_used_is_told_once_with_where_it_came_from() -> None:
+    heard: list[tuple[str, str, bool]] = []
+    found = Asker(
+        ScriptedJudge(PROSE, GOOD),
+        MemoryReplies(),
+        concurrency=1,
+        on_reply=lambda step, reply, stored: heard.append((step, reply.text, stored)),
+    )
+    for prompt in ("Why?", "Why not?", "Why not?"):
+        await found.on_behalf_of(None)(question(prompt))
+    assert heard == [
+        ("reason", PROSE.text, False),
+        ("reason", GOOD.text, False),
+        ("reason", GOOD.text, False),
+        ("reason", GOOD.text, True),
+    ]
+
+
+async def test_the_judges_context_window_is_known_to_who_asks() -> None:
+    judge = ScriptedJudge(GOOD)
+    judge.context_window = 4096
+    assert asker(judge, Pace()).on_behalf_of(None).context_window == 4096

@@ -1,15 +1,19 @@
 """Files into a real store: counts, refusals, strict mode, progress."""
 
+import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from faithtui.domain.conversation import Conversation
+from faithtui.domain.conversation import Conversation, Image
 from faithtui.engine import importing
 from faithtui.engine.importing import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.interchange.readers import read_conversations
+from faithtui.store.conversations import Conversations
+from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -260,3 +264,126 @@ def test_texts_no_database_takes_are_the_same_at_the_next_import(
     assert [found.turns[1].content for found in stored(store).values()] == ["A�B�C"]
     write(path, line("k\x00\ud800", "Another."))
     assert [error.line for error in run(store, path).refusals] == [1]
+
+
+PNG = b"\x89PNG\r\n\x1a\n pixels"
+
+
+def picture(key: str, *images: object) -> str:
+    """One line whose question has these images."""
+    turns = [
+        {"role": "user", "content": "q", "images": images},
+        {"role": "assistant", "content": f"An answer about {key}."},
+    ]
+    return json.dumps({"id": key, "turns": turns}) + "\n"
+
+
+def coded(data: bytes) -> dict[str, str]:
+    return {"base64": base64.b64encode(data).decode()}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_images_go_into_the_store_with_their_conversation(
+    store: Store, tmp_path: Path, strict: bool
+) -> None:
+    (tmp_path / "a.png").write_bytes(PNG)
+    address = "https://example.org/a.png"
+    path = write(
+        tmp_path / "data.jsonl",
+        picture("one", {"path": "a.png"}, {"url": address}),
+        picture("two", coded(PNG)),
+    )
+    [file] = run(store, path, strict=strict).files
+    assert (file.new, file.refused) == (2, 0)
+    near = Image(sha256(PNG).hexdigest(), "image/png")
+    far = Image(sha256(address.encode()).hexdigest(), "", address)
+    assert [found.images for found in stored(store).values()] == [(near, far), (near,)]
+    assert store.conversations.image(near.sha256).data == PNG
+    assert store.conversations.image(far.sha256).data is None
+    (tmp_path / "a.png").unlink()
+    result = run(store, path, strict=strict)
+    assert [(error.line, error.field) for error in result.refusals] == [
+        (1, "turns[0].images[0].path")
+    ]
+
+
+def test_an_image_that_cannot_be_had_costs_its_line_alone(store: Store, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "data.jsonl",
+        picture("one", {"path": "../secret.png"}),
+        picture("two", coded(PNG)),
+        picture("three", coded(b"no image")),
+    )
+    result = run(store, path)
+    assert [(error.path, error.line, error.field) for error in result.refusals] == [
+        (path, 1, "turns[0].images[0].path"),
+        (path, 3, "turns[0].images[0].base64"),
+    ]
+    assert [key for _, key in stored(store)] == ["two"]
+
+
+def test_an_image_named_in_a_text_is_a_text(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "pic.png").write_bytes(PNG)
+    texts = "[DEEPEVAL:IMAGE:/etc/hostname] ![](pic.png)"
+    run(store, write(tmp_path / "data.jsonl", line("one", texts)))
+    [found] = stored(store).values()
+    assert (found.turns[1].content, found.images) == (texts, ())
+
+
+def test_a_batch_holds_few_bytes_of_images(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "_IMAGE_BYTES", 3 * len(PNG))
+    batches: list[list[str]] = []
+    real = Conversations.import_batch
+
+    def counted(
+        self: Conversations, conversations: Sequence[Conversation], images: Mapping[str, bytes]
+    ) -> ImportCounts:
+        batches.append([each.key for each in conversations])
+        return real(self, conversations, images)
+
+    monkeypatch.setattr(Conversations, "import_batch", counted)
+    huge = coded(PNG + bytes(5 * len(PNG)))
+    path = write(
+        tmp_path / "data.jsonl",
+        *(picture(str(number), coded(PNG)) for number in range(4)),
+        *(picture(f"b{number}", coded(PNG + bytes([number]))) for number in range(2)),
+        picture("huge", huge),
+        picture("again", huge),
+        picture("none"),
+        picture("last", coded(PNG)),
+    )
+    [file] = run(store, path).files
+    assert file.new == 10
+    assert batches == [
+        ["0", "1", "2", "3", "b0"],
+        ["b1"],
+        ["huge", "again", "none"],
+        ["last"],
+    ]
+
+
+def test_what_other_tools_say_of_a_case_is_kept_and_never_read(
+    store: Store, tmp_path: Path
+) -> None:
+    """Fields of a test case that no metric here reads."""
+    others: dict[str, object] = {
+        "scenario": "a customer asks",
+        "expected_outcome": "the parcel arrives",
+        "expected_output": "On Monday.",
+        "user_description": "in a hurry",
+        "chatbot_role": "helper",
+        "context": ["The ideal context says Sunday."],
+        "retrieval_context": ["Not a turn's."],
+        "additional_metadata": {"run": 7},
+        "images": [{"path": "/etc/hostname"}],
+    }
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps({**json.loads(line("one")), **others}) + "\n")
+    [file] = run(store, path).files
+    assert file.refused == 0
+    [found] = stored(store).values()
+    assert found.metadata == {"extra": others}
+    assert [turn.retrieval_context for turn in found.turns] == [None, None]
+    assert found.images == ()

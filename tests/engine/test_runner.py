@@ -68,12 +68,13 @@ async def test_an_event_comes_after_its_rows(store: Store) -> None:
     assert seen == [True] * 4
 
 
-async def test_an_evidence_run_asks_three_questions_an_interaction_and_one_more(
+async def test_an_evidence_run_reads_each_interaction_once_and_compares_neighbours_together(
     store: Store,
 ) -> None:
     judge = CountingJudge()
     await runner.execute(store, planned(store), lambda event: None, judge=opened(judge))
-    assert len(judge.asked) == (3 * 3 + 1) + (3 * 1 + 1) - 1, "the two final reasons are equal"
+    read, compared, reasons = 2 * (3 + 1), 2 + 1, 1
+    assert len(judge.asked) == read + compared + reasons, "the two final reasons are equal"
 
 
 async def test_a_second_run_asks_nothing_again(store: Store) -> None:
@@ -281,3 +282,36 @@ async def test_a_store_that_cannot_be_written_stops_the_run_with_its_true_totals
         state = await runner.execute(store, run, events.append, judge=opened(CountingJudge()))
         assert state is RunState.DONE
         assert store.runs.row(run).done == 6
+
+
+async def test_verbose_mode_tells_the_steps_of_each_conversation(store: Store) -> None:
+    told: list[str] = []
+    run = planned(store, options={"verbose_mode": "true"})
+    await runner.execute(
+        store, run, lambda event: None, judge=opened(CountingJudge()), tell=told.append
+    )
+    assert sorted(text.splitlines()[0] for text in told) == [
+        "Turn faithfulness of parcels/a",
+        "Turn faithfulness of parcels/b",
+    ]
+    assert "Parcel b-0 weighs 1 kilograms." in "".join(told)
+
+
+async def test_nothing_is_told_without_verbose_mode(store: Store) -> None:
+    told: list[str] = []
+    run = planned(store)
+    await runner.execute(
+        store, run, lambda event: None, judge=opened(CountingJudge()), tell=told.append
+    )
+    assert told == []
+
+
+async def test_without_async_mode_one_question_is_asked_at_a_time(store: Store) -> None:
+    judge = CountingJudge()
+    run = planned(store, options={"async_mode": "false"}, concurrency=8)
+    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    assert judge.most_in_flight == 1
+    fast = CountingJudge()
+    again = planned(store, options={"window_size": "1"}, concurrency=8)
+    await runner.execute(store, again, lambda event: None, judge=opened(fast))
+    assert fast.most_in_flight > 1, "the measure can tell"

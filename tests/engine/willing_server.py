@@ -13,6 +13,11 @@ from typing import Any
 Json = Any
 
 
+class _Server(ThreadingHTTPServer):
+    # With the default of 5 the others of sixteen questions at once wait a second to connect.
+    request_queue_size = 128
+
+
 class WillingServer:
     """What was asked, and how slowly to answer."""
 
@@ -101,7 +106,7 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), Handler)
     willing.url = f"http://127.0.0.1:{server.server_port}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -117,7 +117,7 @@ def test_labels_are_kept_as_text(label: object, text: str) -> None:
         "turns": ANSWERED,
         "human_labels": [{"turn": 1, "annotator": "a", "label": label, "scale": "s"}],
     }
-    assert conversation_from(found, source="x").ratings[0].label == text
+    assert conversation_from(found, source="x").conversation.ratings[0].label == text
 
 
 def test_what_nobody_reads_is_kept_in_the_metadata() -> None:
@@ -154,7 +154,7 @@ def test_groups_hold_together_what_shares_a_history_or_a_passage() -> None:
 )
 def test_the_first_group_that_is_there_counts(metadata: dict[str, object], group: str) -> None:
     found = {"id": "a", "turns": ANSWERED, "metadata": metadata}
-    assert conversation_from(found, source="x").group == group
+    assert conversation_from(found, source="x").conversation.group == group
 
 
 def test_without_an_id_the_key_is_the_hash_of_the_turns() -> None:
@@ -395,7 +395,7 @@ LINE = table(
 @given(LINE)
 def test_any_object_gives_a_conversation_or_names_a_field(found: dict[str, object]) -> None:
     try:
-        conversation = conversation_from(found, source="x")
+        conversation = conversation_from(found, source="x").conversation
     except InputError as refused:
         error = refused
     else:
@@ -422,7 +422,7 @@ def test_a_span_is_taken_exactly_when_it_is_that_piece(text: str, start: int, en
     }
     fits = start < end <= len(text) and text[start:end].strip() != ""
     try:
-        [rating] = conversation_from(found, source="x").ratings
+        [rating] = conversation_from(found, source="x").conversation.ratings
     except InputError:
         assert not fits
     else:

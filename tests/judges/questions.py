@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from faithtui.domain.tasks import ExplainScore
-from faithtui.judges.base import Judge, JudgeRequest
+from faithtui.judges.base import ImageData, Judge, JudgeRequest
 from faithtui.judges.opening import open_judge
 from tests.judges.fake_server import FakeServer, anthropic_body, openai_body
 
@@ -17,6 +17,20 @@ SCHEMA: dict[str, object] = {
     "required": ["reason"],
     "additionalProperties": False,
 }
+
+PIXEL = ImageData(
+    sha256="1" * 64, media_type="image/png", mark="[attached image 1111]", data=b"\x89PNG"
+)
+"""An image whose bytes are known. Nobody here looks further into it than this."""
+
+ADDRESSED = ImageData(
+    sha256="2" * 64,
+    media_type="",
+    mark="[attached image 2222]",
+    data=None,
+    url="https://example.org/plan.png",
+)
+"""An image the provider has to fetch itself."""
 
 
 def question(

@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import pytest
 
+from faithtui.errors import JudgeRequestRejected
 from faithtui.judges.base import Stop, Usage
 from tests.judges.fake_server import FakeServer, anthropic_body
-from tests.judges.questions import ANTHROPIC, question
+from tests.judges.questions import ADDRESSED, ANTHROPIC, PIXEL, question
 
 
 async def test_the_schema_is_sent_natively(server: FakeServer) -> None:
@@ -107,3 +108,42 @@ async def test_the_providers_own_request_id_is_kept(server: FakeServer) -> None:
     server.answer(anthropic_body(), headers={"request-id": "req_011"})
     async with ANTHROPIC.judge(server) as judge:
         assert (await judge.send(question())).request_id == "req_011"
+
+
+async def test_images_follow_the_prompt_each_behind_its_mark(server: FakeServer) -> None:
+    server.answer(anthropic_body())
+    async with ANTHROPIC.judge(server) as judge:
+        await judge.send(replace(question(), images=(PIXEL, ADDRESSED)))
+    png = {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}
+    address = {"type": "url", "url": "https://example.org/plan.png"}
+    assert server.sent[0].body["messages"] == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Why?"},
+                {"type": "text", "text": "[attached image 1111]"},
+                {"type": "image", "source": png},
+                {"type": "text", "text": "[attached image 2222]"},
+                {"type": "image", "source": address},
+            ],
+        }
+    ]
+
+
+@pytest.mark.parametrize(("media_type", "says"), [("image/bmp", "image/bmp"), ("", "unknown kind")])
+async def test_a_kind_of_image_the_api_does_not_take_is_not_sent(
+    server: FakeServer, media_type: str, says: str
+) -> None:
+    async with ANTHROPIC.judge(server) as judge:
+        with pytest.raises(JudgeRequestRejected, match=f"image 1111.*{says}.*image/png"):
+            await judge.send(replace(question(), images=(replace(PIXEL, media_type=media_type),)))
+    assert not server.sent
+
+
+async def test_a_plain_text_question_binds_the_model_to_nothing(server: FakeServer) -> None:
+    server.answer(anthropic_body("YES"))
+    async with ANTHROPIC.judge(server) as judge:
+        reply = await judge.send(replace(question(), schema=None))
+    assert "output_config" not in server.sent[0].body
+    assert reply.text == "YES"
+    assert not reply.structured

@@ -1,6 +1,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,14 +11,21 @@ from hypothesis import strategies as st
 from faithtui.domain.tasks import (
     ConcludeReasons,
     EvidenceGroup,
+    ExplainRelevance,
     ExplainScore,
     ExtractClaims,
     ExtractPooledClaims,
     ExtractPooledTruths,
     ExtractTruths,
     FindEvidence,
+    InferStatementList,
+    InferStatements,
     JudgeClaimList,
     JudgeClaims,
+    JudgeDocument,
+    RelateDocument,
+    SplitAnswer,
+    SupportAnswer,
     Task,
 )
 from faithtui.judges import overlap
@@ -69,6 +77,7 @@ async def test_it_says_what_it_is() -> None:
     offline: Judge = OfflineJudge()
     assert offline.ref == "offline"
     assert offline.takes_images is False
+    assert offline.context_window is None
     assert judge_title("offline") == "overlap baseline (offline heuristic)"
     assert judge_title("openai:gpt") == "openai:gpt"
 
@@ -206,10 +215,145 @@ async def test_a_claim_list_is_judged_in_order() -> None:
             ConcludeReasons(score=0.25, success=None, reasons=()),
             "The conversation scored 0.25. No window gave a reason.",
         ),
+        (
+            ExplainRelevance(score=1.0, messages=("Why?",), irrelevant=(), relevant=()),
+            "The score is 1.00: there was no statement to compare with the messages.",
+        ),
+        (
+            ExplainRelevance(score=1.0, messages=("Why?",), irrelevant=(), relevant=("A.",)),
+            "The score is 1.00: every statement shares enough words with a message.",
+        ),
+        (
+            ExplainRelevance(score=0.5, messages=(), irrelevant=("A: x.", "B."), relevant=("C.",)),
+            "The score is 0.50: 2 of 3 statements share too few words with the messages: A: x. B.",
+        ),
     ],
 )
 async def test_reasons_are_made_from_a_template(task: Task, reason: str) -> None:
     assert await answer(task) == {"reason": reason}
+
+
+async def test_statements_name_the_messages_they_serve() -> None:
+    document = f"{TRUTHS[2]} {TRUTHS[0]} Penguins live on ice. {TRUTHS[1]}"
+    messages = ("Does the bakery sell rye bread?", "Thanks!", "Which wood heats its oven?")
+    reply = await answer(RelateDocument(document, messages))
+    assert [(each["statement"], each["serves"]) for each in reply["statements"]] == [
+        (TRUTHS[2], ["q2"]),
+        (TRUTHS[0], ["q0", "q2"]),
+        ("Penguins live on ice.", []),
+        (TRUTHS[1], ["q0"]),
+    ]
+    assert all(
+        set(each) == {"statement", "reason", "serves", "verdict"} for each in reply["statements"]
+    )
+
+
+async def test_a_document_about_something_else_serves_nothing() -> None:
+    reply = await answer(RelateDocument(BAKERY, messages=("How fast do swallows fly?",)))
+    assert [(each["serves"], each["verdict"]) for each in reply["statements"]] == [([], "no")] * 3
+
+
+async def test_reasons_name_the_words_that_are_shared() -> None:
+    document = f"Penguins live on ice. {BAKERY}"
+    message = "Where can I buy rye bread on Mondays for my breakfast?"
+    reply = await answer(JudgeDocument(document, (message,)))
+    assert [(each["verdict"], each["reason"]) for each in reply["verdicts"]] == [
+        ("no", "It holds 0 of 5 content words of the closest message."),
+        ("no", "It holds 0 of 5 content words of the closest message."),
+        ("yes", "It holds 3 of 5 content words of a message (rye, bread, mondays)."),
+        ("yes", "The sentence before holds content words of a message; it holds 0 of 5."),
+    ]
+
+
+async def test_a_reason_names_a_few_of_many_words() -> None:
+    message = "Alder, beech, cedar, elm, fir, hazel, larch, maple?"
+    reply = await answer(JudgeDocument(message.replace("?", "."), (message,)))
+    [verdict] = reply["verdicts"]
+    assert verdict["reason"] == (
+        "It holds 8 of 8 content words of a message "
+        "(alder, beech, cedar, elm, fir, hazel and 2 more)."
+    )
+
+
+async def test_one_word_of_a_long_message_is_too_little() -> None:
+    message = "alder beech cedar elm fir hazel larch bakery"
+    reply = await answer(JudgeDocument(BAKERY, (message,)))
+    assert [each["verdict"] for each in reply["verdicts"]] == ["no", "no", "no"]
+    assert "1 of 8 content words of the closest message (bakery)" in reply["verdicts"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ((), "There is no message to compare it with."),
+        (("And why is that?",), "The message holds no word to compare."),
+        (
+            ("And why is that?", "Swallows?"),
+            "It holds 0 of 1 content word of the closest message.",
+        ),
+    ],
+)
+async def test_without_words_to_compare_nothing_is_relevant(
+    messages: tuple[str, ...], reason: str
+) -> None:
+    reply = await answer(JudgeDocument(document=TRUTHS[0], messages=messages))
+    assert reply["verdicts"] == [{"statement": TRUTHS[0], "verdict": "no", "reason": reason}]
+
+
+async def test_a_repeated_sentence_is_one_statement() -> None:
+    reply = await answer(JudgeDocument(f"{BAKERY} {TRUTHS[0]}", messages=("When?",)))
+    assert [each["statement"] for each in reply["verdicts"]] == list(TRUTHS)
+
+
+async def test_an_empty_document_has_no_statements() -> None:
+    assert await answer(RelateDocument("", ("Why?",))) == {"statements": []}
+    assert await answer(JudgeDocument("", ("Why?",))) == {"verdicts": []}
+
+
+async def test_statements_of_an_answer_include_its_refusals() -> None:
+    said = "Hello! The oven is old. The documents do not mention prices. Shall I go on? Bye!"
+    reply = await answer(SplitAnswer(question="How old?", answer=said))
+    assert reply == {
+        "statements": ["The oven is old.", "The documents do not mention prices."],
+    }
+
+
+async def test_only_what_is_supported_can_be_inferred() -> None:
+    statements = (TRUTHS[0], "The bakery opened in 1926.", "Penguins cannot fly.")
+    by_number = await answer(InferStatements(statements, contexts=(BAKERY,)))
+    assert {key: each["verdict"] for key, each in by_number.items()} == {
+        "s0": "1",
+        "s1": "0",
+        "s2": "0",
+    }
+    assert all(set(each) == {"reason", "verdict"} for each in by_number.values())
+    listed = (await answer(InferStatementList(statements, contexts=(BAKERY,))))["statements"]
+    assert [each["verdict"] for each in listed] == [1, 0, 0]
+    assert [each["statement"] for each in listed] == list(statements)
+    assert [each["reason"] for each in listed] == [each["reason"] for each in by_number.values()]
+
+
+@pytest.mark.parametrize(
+    ("said", "context", "earlier", "expected"),
+    [
+        (f"{TRUTHS[0]} {TRUTHS[1]}", BAKERY, None, "YES"),
+        (f"Sure! {TRUTHS[0]}", BAKERY, None, "YES"),
+        (f"{TRUTHS[0]} It never sells rye bread on Mondays.", BAKERY, None, "NO"),
+        ("Penguins cannot fly.", BAKERY, None, "NO"),
+        (TRUTHS[0], "", None, "NO"),
+        ("", BAKERY, None, "NO"),
+        ("Penguins cannot fly.", BAKERY, "YES", "YES"),
+        ("Penguins cannot fly.", BAKERY, "NO", "NO"),
+        (TRUTHS[0], BAKERY, "NO", "YES"),
+    ],
+)
+async def test_support_of_an_answer_is_said_in_plain_text(
+    said: str, context: str, earlier: str | None, expected: str
+) -> None:
+    request = replace(ask(SupportAnswer(said, context, earlier)), schema=None)
+    reply = await OfflineJudge().send(request)
+    assert reply.text == expected
+    assert not reply.structured
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
@@ -219,8 +363,12 @@ async def test_any_string_gets_an_answer_in_shape(hostile: str) -> None:
     answers = await offline.send(ask(ExtractClaims(answers=(hostile,))))
     groups = (EvidenceGroup(claims=(hostile,), truths=(hostile, BAKERY)),)
     evidence = await offline.send(ask(FindEvidence(groups=groups)))
-    for reply in (documents, answers, evidence):
+    related = await offline.send(ask(RelateDocument(hostile, (hostile, "Why rye?"))))
+    supported = await offline.send(ask(SupportAnswer(hostile, hostile)))
+    for reply in (documents, answers, evidence, related, supported):
         assert reply.text.isascii()
+    statements = [each["statement"] for each in json.loads(related.text)["statements"]]
+    assert statements == json.loads(documents.text)["d0"]
     assert all(truth in hostile for truth in json.loads(documents.text)["d0"])
     assert all(claim in hostile for claim in json.loads(answers.text)["a0"])
     found = json.loads(evidence.text)["c0"]
@@ -266,6 +414,22 @@ def test_extracted_texts_are_distinct_parts_of_their_source(texts: tuple[str, ..
         assert len(set(found)) == len(found)
 
 
+@given(TEXTS, LISTS)
+def test_a_statement_serves_a_message_whatever_else_is_asked(
+    document: str, messages: tuple[str, ...]
+) -> None:
+    together = asyncio.run(answer(RelateDocument(document, messages)))["statements"]
+    pooled = asyncio.run(answer(JudgeDocument(document, messages)))["verdicts"]
+    assert [each["verdict"] for each in pooled] == [each["verdict"] for each in together]
+    for position, message in enumerate(messages):
+        alone = asyncio.run(answer(JudgeDocument(document, (message,))))["verdicts"]
+        assert [each["verdict"] == "yes" for each in alone] == [
+            f"q{position}" in each["serves"] for each in together
+        ]
+    for each in together:
+        assert (each["verdict"] == "yes") == bool(each["serves"])
+
+
 async def test_the_same_question_gets_the_same_answer_from_a_used_and_a_new_judge() -> None:
     task = FindEvidence(groups=(EvidenceGroup(claims=TRUTHS, truths=TRUTHS),))
     used = OfflineJudge()
@@ -289,6 +453,22 @@ async def test_others_get_a_turn_while_it_computes() -> None:
     await answer(JudgeClaims(claims=TRUTHS, truths=truths))
     counting.cancel()
     assert turns >= len(truths) // 50 + len(TRUTHS)
+
+
+async def test_others_get_a_turn_while_it_reads_one_long_document() -> None:
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    document = " ".join(f"Shelf {number} holds rye bread." for number in range(1000))
+    await answer(RelateDocument(document, ("Which shelf holds rye?",)))
+    counting.cancel()
+    assert turns >= 2 * 1000 // 50
 
 
 async def test_it_can_be_closed_twice_and_asked_again() -> None:

@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import pytest
 
 from faithtui.judges.base import Stop
 from faithtui.judges.endpoints import endpoint_of
-from faithtui.judges.openai_judge import OpenAIJudge
+from faithtui.judges.openai_judge import OpenAIChat
+from faithtui.judges.provider_judge import ProviderJudge
 from faithtui.judges.secret import Secret
 from tests.judges.fake_server import FakeServer, openai_body
-from tests.judges.questions import OPENAI, SCHEMA, question
+from tests.judges.questions import ADDRESSED, OPENAI, PIXEL, SCHEMA, question
 
 
 async def test_the_schema_is_sent_natively(server: FakeServer) -> None:
@@ -35,9 +38,9 @@ async def test_the_official_host_gets_the_new_name_of_the_limit(
     server.answer(openai_body())
     endpoint = endpoint_of("openai:small", None)
     assert endpoint is not None
-    judge = OpenAIJudge(endpoint, Secret("sk-test-official"), timeout_s=5)
+    judge = ProviderJudge(endpoint, Secret("sk-test-official"), OpenAIChat, timeout_s=5)
     # The one thing that cannot be true in a test: that this machine is the provider.
-    monkeypatch.setattr(vars(judge)["_client"], "base_url", f"{server.url}/v1")
+    monkeypatch.setattr(vars(vars(judge)["_dialect"])["_client"], "base_url", f"{server.url}/v1")
     await judge.send(question())
     await judge.aclose()
     (sent,) = server.sent
@@ -122,3 +125,31 @@ async def test_without_a_header_the_reply_names_itself(server: FakeServer) -> No
     server.answer(openai_body())
     async with OPENAI.judge(server) as judge:
         assert (await judge.send(question())).request_id == "chatcmpl-1"
+
+
+async def test_images_follow_the_prompt_each_behind_its_mark(server: FakeServer) -> None:
+    server.answer(openai_body())
+    async with OPENAI.judge(server) as judge:
+        await judge.send(replace(question(), images=(PIXEL, ADDRESSED)))
+    assert server.sent[0].body["messages"] == [
+        {"role": "system", "content": "You explain."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Why?"},
+                {"type": "text", "text": "[attached image 1111]"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
+                {"type": "text", "text": "[attached image 2222]"},
+                {"type": "image_url", "image_url": {"url": "https://example.org/plan.png"}},
+            ],
+        },
+    ]
+
+
+async def test_a_plain_text_question_binds_the_model_to_nothing(server: FakeServer) -> None:
+    server.answer(openai_body("YES"))
+    async with OPENAI.judge(server) as judge:
+        reply = await judge.send(replace(question(), schema=None))
+    assert "response_format" not in server.sent[0].body
+    assert reply.text == "YES"
+    assert not reply.structured

@@ -175,7 +175,7 @@ async def test_names_and_fingerprints_are_those_of_the_open_judge(
         assert judge.ref == ref
         assert judge.fingerprint == judge_fingerprint(ref, base_url)
         assert KEY not in judge.fingerprint
-        assert not judge.takes_images
+        assert judge.takes_images is (ref != "offline")
 
 
 async def test_a_replay_has_the_fingerprint_of_its_file(tmp_path: Path) -> None:

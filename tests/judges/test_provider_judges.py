@@ -4,6 +4,7 @@ import asyncio
 import socket
 import time
 import traceback
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import httpx2
@@ -19,21 +20,27 @@ from faithtui.errors import (
     JudgeUnavailable,
 )
 from faithtui.judges import exchange
-from faithtui.judges.base import Stop, Usage
+from faithtui.judges.base import ImageData, Stop, Usage
 from faithtui.judges.exchange import MOST_TOKENS
 from faithtui.judges.failures import MAX_SENTENCE
 from faithtui.judges.opening import open_judge
 from tests.judges.fake_server import FakeServer
-from tests.judges.questions import ANTHROPIC, KEY, OPENAI, Side, question
+from tests.judges.questions import ADDRESSED, ANTHROPIC, KEY, OPENAI, PIXEL, Side, question
 
 pytestmark = pytest.mark.parametrize("side", [OPENAI, ANTHROPIC], ids=lambda side: side.name)
 
 
-async def ask(side: Side, server: FakeServer, *, timeout_s: float = 10.0) -> JudgeError:
+async def ask(
+    side: Side,
+    server: FakeServer,
+    *,
+    timeout_s: float = 10.0,
+    images: tuple[ImageData, ...] = (),
+) -> JudgeError:
     """Ask once, expecting an error and exactly one request on the wire."""
     async with side.judge(server, timeout_s=timeout_s) as judge:
         with pytest.raises(JudgeError) as caught:
-            await judge.send(question())
+            await judge.send(replace(question(), images=images))
     assert len(server.sent) == 1
     return caught.value
 
@@ -169,6 +176,7 @@ async def test_every_status_becomes_one_of_our_errors(
     assert type(error) is expected
     assert "The thing is wrong" in str(error)
     assert str(status) in str(error)
+    assert error.status == status
     assert error.__cause__ is not None
 
 
@@ -187,7 +195,9 @@ async def test_an_empty_account_is_not_a_rate_limit(
     side: Side, server: FakeServer, status: int, fields: dict[str, object]
 ) -> None:
     server.answer(refusal("no more", **fields), status=status, headers={"retry-after": "1"})
-    assert type(await ask(side, server)) is JudgeQuotaExceeded
+    error = await ask(side, server)
+    assert type(error) is JudgeQuotaExceeded
+    assert error.status == status
 
 
 async def test_a_ramp_limit_is_a_rate_limit(side: Side, server: FakeServer) -> None:
@@ -283,12 +293,16 @@ async def test_a_success_that_is_no_reply_is_unavailable(
     side: Side, server: FakeServer, answer: dict[str, object]
 ) -> None:
     server.answer(**answer)
-    assert type(await ask(side, server)) is JudgeUnavailable
+    error = await ask(side, server)
+    assert type(error) is JudgeUnavailable
+    assert error.status == 200
 
 
 async def test_a_status_inside_a_successful_body_counts(side: Side, server: FakeServer) -> None:
     server.answer(refusal("upstream is busy", code=429))
-    assert type(await ask(side, server)) is JudgeRateLimited
+    error = await ask(side, server)
+    assert type(error) is JudgeRateLimited
+    assert error.status == 429
 
 
 async def test_an_error_without_status_in_a_successful_body_is_unavailable(
@@ -307,7 +321,9 @@ async def test_a_connection_cut_is_unavailable(
     side: Side, server: FakeServer, how: dict[str, object]
 ) -> None:
     server.answer(side.body(), **how)
-    assert type(await ask(side, server)) is JudgeUnavailable
+    error = await ask(side, server)
+    assert type(error) is JudgeUnavailable
+    assert error.status is None
 
 
 async def test_a_body_that_is_not_what_its_encoding_says_is_unavailable(
@@ -346,6 +362,7 @@ async def test_a_redirect_is_not_followed(side: Side, server: FakeServer) -> Non
     server.answer("", status=307, headers={"location": f"{server.url}/elsewhere"})
     error = await ask(side, server)
     assert type(error) is JudgeRequestRejected
+    assert error.status == 307
     assert "/elsewhere" in str(error)
 
 
@@ -358,6 +375,7 @@ async def test_the_deadline_is_for_the_whole_exchange(
     started = time.monotonic()
     error = await ask(side, server, timeout_s=0.3)
     assert type(error) is JudgeTimeout
+    assert error.status is None
     assert "0.3 s" in str(error)
     assert 0.29 <= time.monotonic() - started < 2.0
 
@@ -392,6 +410,67 @@ async def test_closing_twice_is_safe(side: Side, server: FakeServer) -> None:
 
 async def test_no_frame_or_object_of_a_judge_shows_the_key(side: Side, server: FakeServer) -> None:
     async with side.judge(server) as judge:
-        client = vars(judge)["_client"]
-        shown = repr(vars(judge)) + repr(vars(client))
+        dialect = vars(judge)["_dialect"]
+        client = vars(dialect)["_client"]
+        shown = repr(vars(judge)) + repr(vars(dialect)) + repr(vars(client))
     assert KEY not in shown
+
+
+async def test_both_take_images_and_nobody_knows_their_context_window(
+    side: Side, server: FakeServer
+) -> None:
+    async with side.judge(server) as judge:
+        assert judge.takes_images
+        assert judge.context_window is None
+    assert not server.sent
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (500, "image input is not supported - hint: you may need to provide the mmproj"),
+        (500, "can only concatenate str (not list) to str, in content part"),
+        (400, "small is not a multimodal model"),
+        (400, "messages.0.content: Input should be a valid string"),
+        (404, "No endpoints found that support image input"),
+        (422, "this model has no vision"),
+    ],
+)
+async def test_a_judge_without_eyes_refuses_images_for_good(
+    side: Side, server: FakeServer, status: int, sentence: str
+) -> None:
+    server.answer(refusal(sentence), status=status)
+    error = await ask(side, server, images=(PIXEL,))
+    assert type(error) is JudgeRequestRejected
+    assert error.status == status
+    assert "The question carries images: choose a judge that takes them" in str(error)
+
+
+async def test_a_server_that_fails_for_another_reason_may_be_asked_again(
+    side: Side, server: FakeServer
+) -> None:
+    server.answer(refusal("internal error, try again"), status=500)
+    assert type(await ask(side, server, images=(PIXEL,))) is JudgeUnavailable
+
+
+async def test_the_word_image_means_nothing_without_images(side: Side, server: FakeServer) -> None:
+    server.answer(refusal("the disk image is full"), status=500)
+    assert type(await ask(side, server)) is JudgeUnavailable
+
+
+async def test_a_refusal_for_no_reason_given_reminds_of_the_images(
+    side: Side, server: FakeServer
+) -> None:
+    server.answer(refusal("too large"), status=413)
+    error = await ask(side, server, images=(PIXEL, ADDRESSED))
+    assert type(error) is JudgeRequestRejected
+    assert "takes images, and ones of this kind and size" in str(error)
+
+
+async def test_an_image_without_bytes_and_address_is_not_sent(
+    side: Side, server: FakeServer
+) -> None:
+    async with side.judge(server) as judge:
+        with pytest.raises(JudgeRequestRejected, match=r"image 2222.*neither bytes nor an address"):
+            await judge.send(replace(question(), images=(replace(ADDRESSED, url=None),)))
+    assert not server.sent

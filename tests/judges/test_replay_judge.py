@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,7 @@ import pytest
 from faithtui.errors import InputError, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply
 from faithtui.judges.replay_judge import ReplayJudge, prompt_sha256
-from tests.judges.questions import question
+from tests.judges.questions import PIXEL, question
 
 
 def recorded(path: Path, *lines: object) -> Path:
@@ -27,8 +28,15 @@ async def test_a_recorded_question_gets_its_reply(tmp_path: Path) -> None:
     judge = ReplayJudge(path)
     assert await judge.send(question()) == JudgeReply("so")
     assert json.loads((await judge.send(question("How?", system=""))).text) == {"reason": "é"}
-    assert not judge.takes_images
+    assert judge.context_window is None
     await judge.aclose()
+
+
+async def test_a_recorded_reply_fits_a_question_with_images(tmp_path: Path) -> None:
+    line = {"prompt_sha256": prompt_sha256("You explain.", "Why?"), "reply": "so"}
+    judge = ReplayJudge(recorded(tmp_path / "replies.jsonl", line))
+    assert judge.takes_images
+    assert await judge.send(replace(question(), images=(PIXEL,))) == JudgeReply("so")
 
 
 async def test_an_unknown_question_says_how_to_record_it(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from faithtui.domain.assessment import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.tasks import FindEvidence
-from faithtui.errors import JudgeError, JudgeTimeout
+from faithtui.errors import JudgeError, JudgeReplyInvalid, JudgeTimeout
 from faithtui.judges.base import JudgeRequest
-from faithtui.metrics.base import Metric, Question
+from faithtui.metrics.base import Metric, Mismatch, Question
 from faithtui.metrics.registry import build
 from tests.parity.run_cases import STRATEGIES, OracleJudge
 
@@ -23,7 +23,8 @@ T = TypeVar("T")
 Json = Any
 
 Script = Callable[[Question[Any], Json], Json]
-"""Gets a question and the honest answer, and gives the answer to use: JSON or a JudgeError."""
+"""Gets a question and the honest answer, and gives the answer to use: JSON, a text where the reply
+is one, or a JudgeError."""
 
 
 def honest(question: Question[Any], answer: Json) -> Json:
@@ -64,12 +65,16 @@ class ScriptedAsk:
                 question.step, question.task, question.system, question.prompt, {}, 1
             )
             reply = await self._oracle.send(request)
-            answer = self._script(question, json.loads(reply.text))
+            plain = question.reply.schema is None
+            answer = self._script(question, reply.text if plain else json.loads(reply.text))
         finally:
             self._in_flight -= 1
         if isinstance(answer, JudgeError):
             raise answer
-        return question.reply.read(answer, reply.structured)
+        try:
+            return question.reply.read(answer, reply.structured)
+        except Mismatch as error:
+            raise JudgeReplyInvalid(str(error), raw=reply.text) from error
 
     @property
     def steps(self) -> Counter[str]:

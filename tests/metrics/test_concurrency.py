@@ -1,9 +1,10 @@
 import asyncio
+from collections.abc import Coroutine
 
 import pytest
 
 from faithtui.errors import JudgeTimeout
-from faithtui.metrics.concurrency import together
+from faithtui.metrics.concurrency import BEGUN_TOGETHER, together
 
 
 async def later(value: int, turns: int, log: list[str]) -> int:
@@ -23,11 +24,22 @@ async def later(value: int, turns: int, log: list[str]) -> int:
 @pytest.mark.parametrize("at_once", [True, False])
 async def test_results_come_in_order_whatever_ends_first(at_once: bool) -> None:
     log: list[str] = []
-    waits = [(1, 5), (2, 1), (3, 3)]
+    waits = [(1, 15), (2, 1), (3, 8)]
     found = await together((later(value, turns, log) for value, turns in waits), at_once=at_once)
     assert found == [1, 2, 3]
     ended = [line for line in log if line.startswith("end")]
     assert ended == (["end 2", "end 3", "end 1"] if at_once else ["end 1", "end 2", "end 3"])
+
+
+async def test_the_first_begins_before_the_last_is_made() -> None:
+    log: list[str] = []
+
+    def made(value: int) -> Coroutine[object, object, int]:
+        log.append(f"make {value}")
+        return later(value, 0, log)
+
+    await together(made(value) for value in range(BEGUN_TOGETHER + 1))
+    assert log.index("begin 0") < log.index(f"make {BEGUN_TOGETHER}")
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import (
     METRICS,
+    Entry,
     build,
     changed_options,
     entry,
@@ -90,7 +91,9 @@ def test_defaults_are_the_peers() -> None:
         "truths_extraction_limit": None,
         "penalize_ambiguous_claims": False,
         "window_size": 10,
+        "model": None,
         "async_mode": True,
+        "verbose_mode": False,
         "answers_alone": False,
         "as_peer": False,
     }
@@ -113,7 +116,9 @@ options = st.fixed_dictionaries(
         "truths_extraction_limit": st.none() | st.integers(1, 100),
         "penalize_ambiguous_claims": st.booleans(),
         "window_size": st.integers(1, 100),
+        "model": st.none() | st.sampled_from(("gpt-6-luna", "anthropic:claude-haiku-5-5")),
         "async_mode": st.booleans(),
+        "verbose_mode": st.booleans(),
         "answers_alone": st.booleans(),
         "as_peer": st.booleans(),
     },
@@ -132,6 +137,22 @@ def test_every_option_comes_back_as_it_was_given(given_options: dict[str, object
 def test_options_written_as_text_mean_the_same(given_options: dict[str, object]) -> None:
     as_text = {name: str(value) for name, value in given_options.items()}
     assert build(KEY, as_text) == build(KEY, given_options)
+
+
+@pytest.mark.parametrize("each", METRICS, ids=lambda each: str(each.spec.key))
+def test_the_defaults_of_every_metric_can_be_written_as_text(each: Entry) -> None:
+    key = each.spec.key
+    for name, value in options_of(build(key, {})).items():
+        if isinstance(value, str | bool | int | float | None):
+            assert build(key, {name.replace("_", "-"): str(value)}) == build(key, {})
+    assert changed_options(key, options_of(build(key, {}))) == {}
+
+
+@pytest.mark.parametrize("each", METRICS, ids=lambda each: str(each.spec.key))
+def test_every_metric_refuses_options_it_does_not_have(each: Entry) -> None:
+    for name in ("prompts", "spec", "temperament"):
+        with pytest.raises(ConfigError, match=f"{each.spec.key} has no option `{name}`"):
+            build(each.spec.key, {name: "x"})
 
 
 def test_the_table_names_each_metric_once() -> None:

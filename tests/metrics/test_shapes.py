@@ -53,6 +53,7 @@ def assert_closed(schema: Json) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_schema_closes_every_object(shape: ReplyShape[Any]) -> None:
+    assert shape.schema is not None
     assert shape.schema["type"] == "object"
     assert_closed(shape.schema)
 
@@ -76,6 +77,7 @@ def test_a_reply_is_one_object(shape: ReplyShape[Any], value: Json) -> None:
 def test_lists_come_in_the_order_of_the_keys_trimmed_and_without_blanks() -> None:
     shape = lists_by_key(["a0", "a1"])
     assert shape.read({"a1": ["y"], "a0": [" x ", " "], "a2": 5}, True) == (("x",), ("y",))
+    assert shape.schema is not None
     assert shape.schema["required"] == ["a0", "a1"]
 
 
@@ -254,3 +256,23 @@ def test_only_the_peers_shapes_bring_the_peers_reader(shape: ReplyShape[Any]) ->
     assert shape.parse in (None, first_to_last_brace)
     assert lists_by_key(["a0"]).parse is None
     assert verdict_list(WORDS).parse is first_to_last_brace
+
+
+@pytest.mark.parametrize("value", [5, ["a"], False, {"b": "ü"}])
+def test_the_peer_keeps_a_final_reason_as_it_came_unless_bound_to_the_schema(value: Json) -> None:
+    shape = one_text("reason", as_peer=True, anything=True)
+    assert json.loads(shape.read({"reason": value}, False)) == value
+    for strict, structured in ((shape, True), (one_text("reason", as_peer=True), False)):
+        with pytest.raises(Mismatch, match="must be a string"):
+            strict.read({"reason": value}, structured)
+    with pytest.raises(Mismatch, match="must be a string"):
+        shape.read({}, False)
+
+
+def test_the_peer_looks_at_the_reason_of_words_it_knows_alone() -> None:
+    shape = verdict_list(("yes", "no"))
+    (said,) = shape.read({"verdicts": [{"verdict": "hm", "reason": 5}]}, False)
+    assert (said.word, said.reason) == ("hm", None)
+    for word in ("yes", " No, not at all"):
+        with pytest.raises(Mismatch, match="reason"):
+            shape.read({"verdicts": [{"verdict": word, "reason": 5}]}, False)

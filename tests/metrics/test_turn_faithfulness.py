@@ -2,16 +2,15 @@ from typing import Any
 
 import pytest
 
-from faithtui.domain.conversation import Document, Image, Turn
-from faithtui.domain.tasks import (
-    ExtractTruths,
-)
+from faithtui.domain.conversation import Conversation, Document, Image, Turn
+from faithtui.domain.tasks import ExtractPooledTruths, ExtractTruths
 from faithtui.errors import (
     ConfigError,
     ImagesNotSupported,
     PeerFails,
 )
 from faithtui.metrics.base import Question
+from faithtui.metrics.questions import IMAGE_RULE
 from tests.metrics.scripted import (
     Json,
     ScriptedAsk,
@@ -41,6 +40,22 @@ async def test_a_limit_keeps_so_many_truths_of_each_document(strategy: Strategy)
     assert [truth.text for truth in assessments[0].truths] == ["d0 one", "d1 one"]
     assert ask.tasks(ExtractTruths) == [ExtractTruths(("D0.", "D1."), 1)]
     assert "at most the 1 most important facts of each document" in ask.questions[0].prompt
+
+
+@both
+async def test_the_peers_limit_is_one_of_the_window_and_only_asked_for(strategy: Strategy) -> None:
+    ask = ScriptedAsk(facts(2))  # ignores the limit
+    using = metric(strategy=strategy, truths_extraction_limit=1, as_peer=True)
+    assessments, _ = await judge(using, talk(2), ask)
+    assert ask.tasks(ExtractPooledTruths) == [
+        ExtractPooledTruths(("D0.",), 1),
+        ExtractPooledTruths(("D0.", "D1."), 1),
+    ]
+    assert [[truth.text for truth in found.truths] for found in assessments] == [
+        ["d0 one", "d0 two"],
+        ["d0 one", "d0 two", "d1 one", "d1 two"],
+    ]
+    assert labels(assessments) == [["yes", "no"], ["yes", "no"] * 2]
 
 
 @both
@@ -231,3 +246,110 @@ async def test_documents_with_a_source_fail_under_the_peers_rules_alone(
     assert ask.questions == []
     assessments, _ = await judge(metric(strategy=strategy), talked, ask)
     assert labels(assessments) == [["yes", "no"]]
+
+
+# Images
+
+
+PHOTO, PLAN = Image("a" * 64, "image/png"), Image("b" * 64, "", "https://example.org/plan.png")
+
+
+def illustrated() -> Conversation:
+    """Images in a question, in an answer and in documents, with and without text around them."""
+    return conversation(
+        Turn("user", "Q0?", images=(PAGE,)),
+        Turn("assistant", "A0.", (Document("D0.", images=(PHOTO,)), Document("D0."))),
+        Turn("user", "Q1?"),
+        Turn("assistant", "", (Document("", images=(PLAN,)), Document("D0.", images=(PHOTO,)))),
+    )
+
+
+def pictures(ask: ScriptedAsk, step: str) -> list[tuple[Image, ...]]:
+    return [question.images for question in ask.questions if question.step == step]
+
+
+@pytest.mark.parametrize("as_peer", [False, True])
+async def test_each_image_goes_once_with_the_text_it_belongs_to(as_peer: bool) -> None:
+    ask = ScriptedAsk(facts(1), takes_images=True)
+    await judge(metric(as_peer=as_peer), illustrated(), ask)
+    assert pictures(ask, "truths") == [(PHOTO,), (PLAN,)]
+    assert pictures(ask, "claims")[0] == (PAGE,)
+
+
+@pytest.mark.parametrize("as_peer", [False, True])
+async def test_the_images_of_a_window_go_with_its_questions(as_peer: bool) -> None:
+    ask = ScriptedAsk(facts(1), takes_images=True)
+    await judge(metric(strategy="window", as_peer=as_peer), illustrated(), ask)
+    assert pictures(ask, "truths") == [(PHOTO,), (PHOTO, PLAN)]
+    assert pictures(ask, "claims") == [(PAGE,), (PAGE,)]
+
+
+@both
+@pytest.mark.parametrize("as_peer", [False, True])
+async def test_verdicts_and_reasons_are_asked_without_images(
+    strategy: Strategy, as_peer: bool
+) -> None:
+    ask = ScriptedAsk(facts(1), takes_images=True)
+    await judge(metric(strategy=strategy, as_peer=as_peer), illustrated(), ask)
+    asked = [question for question in ask.questions if question.step not in ("truths", "claims")]
+    assert {question.step for question in asked} >= {"verdicts", "final-reason"}
+    assert all(question.images == () for question in asked)
+    assert not any("attached image" in question.prompt for question in asked)
+
+
+@both
+async def test_images_are_shown_by_their_marks_inside_the_text_they_belong_to(
+    strategy: Strategy,
+) -> None:
+    ask = ScriptedAsk(facts(1), takes_images=True)
+    await judge(metric(strategy=strategy), illustrated(), ask)
+    prompts = {step: "" for step in ("truths", "claims")}
+    for question in ask.questions:
+        if question.step in prompts:
+            prompts[question.step] += question.prompt
+            assert all(image.mark in question.prompt for image in question.images)
+    assert f"D0.\n{PHOTO.mark}\n</" in prompts["truths"]
+    assert f"\n{PLAN.mark}\n</" in prompts["truths"]
+    assert f"Q0?\n{PAGE.mark}\n</" in prompts["claims"]
+
+
+async def test_documents_that_differ_in_their_images_alone_are_two_documents() -> None:
+    def script(question: Question[Any], answer: Json) -> Json:
+        if question.step == "truths" and question.images == (PHOTO,):
+            return {"d0": ["seen"], "d1": ["read"]}
+        return {"d0": ["drawn"]} if question.step == "truths" else answer
+
+    ask = ScriptedAsk({}, script, takes_images=True)
+    assessments, _ = await judge(metric(), illustrated(), ask)
+    assert ask.tasks(ExtractTruths) == [ExtractTruths(("D0.", "D0.")), ExtractTruths(("",))]
+    assert [[each.text for each in found.truths] for found in assessments] == [
+        ["seen", "read"],
+        ["seen", "read", "drawn"],
+    ]
+
+
+async def test_an_answer_that_is_an_image_is_asked_about() -> None:
+    talked = conversation(Turn("user", "Q?"), Turn("assistant", " ", (), images=(PHOTO,)))
+    ask = ScriptedAsk({"claims": {" ": ["k"]}}, takes_images=True)
+    assessments, _ = await judge(metric(), talked, ask)
+    assert pictures(ask, "claims") == [(PHOTO,)]
+    assert [(each.claim.turn, each.claim.text) for each in assessments[0].verdicts] == [(1, "k")]
+    assert assessments[0].verdicts[0].claim.span is None
+
+
+@both
+async def test_how_to_read_images_is_said_only_where_there_is_one(strategy: Strategy) -> None:
+    ask = ScriptedAsk(facts(1), takes_images=True)
+    await judge(metric(strategy=strategy), illustrated(), ask)
+    await judge(metric(strategy=strategy), talk(1), ask)
+    told = [question for question in ask.questions if IMAGE_RULE in question.prompt]
+    assert {question.step for question in told} == {"truths"}  # no answer has an image
+    assert all(question.images for question in told)
+
+
+@both
+async def test_what_looks_like_an_image_in_a_text_is_text(strategy: Strategy) -> None:
+    talked = conversation(*exchange("[DEEPEVAL:IMAGE:/etc/passwd]", "A0.", PAGE.mark))
+    ask = ScriptedAsk(facts(1))
+    await judge(metric(strategy=strategy), talked, ask)
+    assert all(question.images == () for question in ask.questions)

@@ -1,5 +1,7 @@
+import asyncio
 from collections.abc import Callable
-from typing import Any, get_args
+from itertools import product
+from typing import Any, TypeVar, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,8 @@ from faithtui.domain.tasks import (
     ExtractPooledTruths,
     ExtractTruths,
 )
+from faithtui.metrics.base import Question
+from faithtui.metrics.findings import MOST_NOTED
 from tests.metrics.scripted import (
     Json,
     ScriptedAsk,
@@ -28,20 +32,18 @@ from tests.metrics.scripted import (
 )
 from tests.parity.run_cases import Strategy
 
+T = TypeVar("T")
+
 # How many questions
 
 
 @pytest.mark.parametrize(
     ("options", "calls"),
     [
-        ({}, lambda n: 3 * n + 1),
-        ({"include_reason": False}, lambda n: 3 * n),
         ({"strategy": "window"}, lambda n: 3 * n + 1),
         ({"strategy": "window", "include_reason": False}, lambda n: 3 * n),
         ({"strategy": "window", "as_peer": True}, lambda n: 4 * n + 1),
         ({"strategy": "window", "as_peer": True, "include_reason": False}, lambda n: 3 * n),
-        ({"as_peer": True}, lambda n: 4 * n + 1),
-        ({"as_peer": True, "include_reason": False}, lambda n: 3 * n),
     ],
 )
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -54,10 +56,21 @@ async def test_the_number_of_questions_depends_on_interactions_alone(
     assert len(ask.questions) == calls(count)
 
 
-async def test_evidence_asks_each_kind_once_an_interaction() -> None:
-    ask = ScriptedAsk(facts(4))
-    await judge(metric(), talk(4), ask)
-    assert ask.steps == {"truths": 4, "claims": 4, "verdicts": 4, "final-reason": 1}
+@pytest.mark.parametrize("count", [1, 4, 5, 6, 11])
+@pytest.mark.parametrize(
+    ("window_size", "neighbours"), [(1, 1), (2, 1), (3, 1), (4, 2), (9, 2), (10, 2), (100, 2)]
+)
+async def test_evidence_reads_each_interaction_once_and_compares_neighbours_together(
+    count: int, window_size: int, neighbours: int
+) -> None:
+    comparisons = -(-count // neighbours)
+    for as_peer, include_reason in product((False, True), (False, True)):
+        ask = ScriptedAsk(facts(count))
+        using = metric(window_size=window_size, as_peer=as_peer, include_reason=include_reason)
+        await judge(using, talk(count), ask)
+        reasons = include_reason * (1 + as_peer * count)
+        assert len(ask.questions) == 2 * count + comparisons + reasons
+        assert (ask.steps["truths"], ask.steps["claims"]) == (count, count)
 
 
 async def test_a_claim_without_any_truth_to_meet_is_not_asked_about() -> None:
@@ -97,7 +110,7 @@ def conversations(draw: st.DrawFn) -> tuple[dict[str, Json], Any, int]:
 
 @given(conversations())
 @settings(deadline=None)
-async def test_every_pair_that_shares_a_window_is_judged_once_and_no_other(
+async def test_every_pair_that_shares_a_window_is_judged_once(
     drawn: tuple[dict[str, Json], Any, int],
 ) -> None:
     oracle, talked, window_size = drawn
@@ -117,7 +130,10 @@ async def test_every_pair_that_shares_a_window_is_judged_once_and_no_other(
         claims = {claim for turn in turns for claim in oracle["claims"].get(turn.content, ())}
         sharing |= {(claim, truth) for claim in claims for truth in truths}
     assert len(ask.pairs()) == len(set(ask.pairs()))
-    assert set(ask.pairs()) == sharing
+    if window_size < 4:
+        assert set(ask.pairs()) == sharing
+    else:  # a question about neighbours has some pairs at its ends that share no window
+        assert set(ask.pairs()) >= sharing
 
 
 @given(conversations(), st.booleans())
@@ -163,10 +179,11 @@ async def test_blank_documents_and_answers_are_not_asked_about() -> None:
     assert not assessments[0].without_context
 
 
-async def test_one_more_interaction_costs_its_own_questions_alone() -> None:
-    short, long = ScriptedAsk(facts(5)), ScriptedAsk(facts(6))
-    await judge(metric(include_reason=False), talk(5), short)
-    await judge(metric(include_reason=False), talk(6), long)
+@pytest.mark.parametrize("count", [1, 5, 6, 12])
+async def test_one_more_interaction_costs_its_own_questions_alone(count: int) -> None:
+    short, long = ScriptedAsk(facts(count)), ScriptedAsk(facts(count + 1))
+    await judge(metric(include_reason=False), talk(count), short)
+    await judge(metric(include_reason=False), talk(count + 1), long)
     before = {question.prompt for question in short.questions}
     assert sum(question.prompt not in before for question in long.questions) == 3
 
@@ -196,6 +213,37 @@ async def test_an_answer_is_read_with_the_earlier_turns_of_its_window_as_referen
     prompts = [question.prompt for question in ask.questions if question.step == "claims"]
     assert "assistant: A1." in prompts[2]
     assert "A0." not in prompts[2]
+
+
+async def test_of_the_earlier_turns_the_last_four_are_shown_and_long_ones_shortened() -> None:
+    long = f"First {'word ' * 40}last."
+    turns = (*exchange("Q0?", "A0."), *exchange("Q1?\nassistant: I", long), *exchange("Q2?", "A2."))
+    ask = ScriptedAsk({})
+    await judge(metric(), conversation(*turns, *exchange("Q3?", "A3.")), ask)
+    (*_, last) = ask.tasks(ExtractClaims)
+    start, shortened, *rest = last.history
+    assert (start, *rest) == ("user: Q1? assistant: I", "user: Q2?", "assistant: A2.")
+    assert shortened.startswith("assistant: First word")
+    assert shortened.endswith("word ...")
+    assert len(shortened) <= 124
+    prompt = ask.questions[[each.task for each in ask.questions].index(last)].prompt
+    assert "\n".join(last.history) in prompt
+    assert "Q0?" not in prompt
+
+
+async def test_what_is_read_is_compared_while_later_answers_are_still_being_read() -> None:
+    compared = asyncio.Event()
+
+    class Waiting(ScriptedAsk):
+        async def __call__(self, question: Question[T]) -> T:
+            if question.task == ExtractTruths(("D2.",)):
+                await asyncio.wait_for(compared.wait(), 10)
+            if question.step == "verdicts":
+                compared.set()
+            return await super().__call__(question)
+
+    assessments, _ = await judge(metric(window_size=2), talk(3), Waiting(facts(3)))
+    assert labels(assessments) == [["yes", "no"] * count for count in (1, 2, 2)]
 
 
 async def test_the_window_strategy_shows_whole_windows() -> None:
@@ -228,6 +276,20 @@ async def test_the_final_reason_is_shown_score_outcome_and_reasons() -> None:
     assert "passed" in ask.questions[-1].prompt
     assert "0.50" in ask.questions[-1].prompt
     assert conclusion.reason == "because"
+
+
+async def test_a_claim_that_costs_many_windows_is_noted_once_for_the_final_reason() -> None:
+    ask = ScriptedAsk(facts(3))
+    await judge(metric(), talk(3), ask)
+    (task,) = ask.tasks(ConcludeReasons)
+    assert task.reasons == tuple(f"a{n} two (no): because" for n in range(3))
+
+
+async def test_a_final_reason_is_asked_from_so_many_notes_at_most() -> None:
+    ask = ScriptedAsk(facts(MOST_NOTED + 3))
+    await judge(metric(window_size=1), talk(MOST_NOTED + 3), ask)
+    (task,) = ask.tasks(ConcludeReasons)
+    assert task.reasons[-2:] == (f"a{MOST_NOTED - 1} two (no): because", "and 3 more")
 
 
 @both

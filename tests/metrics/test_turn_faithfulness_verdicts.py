@@ -67,6 +67,26 @@ async def test_a_claim_is_not_addressed_once_its_support_is_out_of_view() -> Non
     assert assessments[2].verdicts[0].evidence == ()
 
 
+async def test_a_reason_about_a_truth_out_of_view_is_not_given() -> None:
+    def script(question: Question[Any], answer: Json) -> Json:
+        if question.step == "verdicts":
+            answer["c0"] |= {"reason": "s denies it", "confidence": 0.1}
+        return answer
+
+    oracle = {
+        "truths": {"D0.": ["t"], "D1.": ["s"]},
+        "claims": {"A0.": ["k"]},
+        "verdicts": {"k": {"yes_if_any": ["t"], "no_if_any": ["s"]}},
+    }
+    ask = ScriptedAsk(oracle, script)
+    assessments, _ = await judge(metric(), talk(2), ask)
+    assert ask.steps["verdicts"] == 1
+    first, second = (found.verdicts[0] for found in assessments)
+    assert (first.label, first.word, first.confidence) == ("yes", "no", None)
+    assert first.reason == "A truth in view supports it; one that contradicts it is out of view."
+    assert (second.label, second.reason, second.confidence) == ("no", "s denies it", 0.1)
+
+
 async def test_a_claim_for_which_nothing_was_named_keeps_the_judges_word() -> None:
     found = await one_window(
         {"truths": {"D.": ["t"]}, "claims": {"A.": ["k"]}, "verdicts": {"k": "no"}}
@@ -231,6 +251,20 @@ async def test_a_verdict_that_stays_missing_leaves_the_window_incomplete(
     assert conclusion.score.state is ScoreState.INCOMPLETE
     assert conclusion.success is None
     assert ask.steps == {"truths": 1, "claims": 1, "verdicts": 3}
+
+
+@both
+async def test_an_entry_without_a_verdict_is_none(strategy: Strategy) -> None:
+    def script(question: Question[Any], answer: Json) -> Json:
+        if question.step == "verdicts":
+            answer["c0"].pop("verdict")
+        return answer
+
+    oracle = {"truths": {"D0.": ["t"]}, "claims": {"A0.": ["k"]}, "verdicts": {"k": "yes"}}
+    ask = ScriptedAsk(oracle, script)
+    assessments, _ = await judge(metric(strategy=strategy), talk(1), ask)
+    assert labels(assessments) == [[None]]
+    assert ask.steps["verdicts"] == 3
 
 
 async def test_only_the_missing_claims_are_asked_about_again() -> None:

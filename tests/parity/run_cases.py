@@ -2,183 +2,63 @@
 
     python tests/parity/run_cases.py FILE [--strategy evidence|window]
 
-Without `--strategy` every conversation case runs under both. Prints one line a case and last
-`N passed, M failed, K skipped`; exits 1 when a case failed. Works from the repository root with the
-base install. The judge is built from a case's oracle: a set of pure functions of what it is shown,
-so it does not matter how the questions are cut.
+Prints one line a case and last `N passed, M failed, K skipped`; exits 1 when a case failed. Works
+from the repository root with the base install. Metrics that judge whole conversations run under
+both strategies, unless `--strategy` names one; metrics that judge one answer ask the same under
+both, and run once.
 
 What a case may name in `peer_specific` is not compared. Under `evidence` a case that scripts the
-reply to a whole window's question is skipped: there is no such question.
+reply to a whole window's question is skipped where no question asks for the same. Options of a
+peer that change no number, and have no counterpart, are left out.
 """
 
 import argparse
 import asyncio
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+# Started as a script, Python looks for modules beside this file and not in the root above it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from faithtui.domain.assessment import Assessment
-from faithtui.domain.conversation import Conversation, Document, Image, Role, Turn
+from faithtui.domain.conversation import Image
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.tasks import (
-    ConcludeReasons,
-    ExplainScore,
-    ExtractClaims,
-    ExtractPooledClaims,
-    ExtractPooledTruths,
-    ExtractTruths,
-    FindEvidence,
-    JudgeClaimList,
-    JudgeClaims,
-)
+from faithtui.domain.windows import interactions
 from faithtui.engine.asking import Asker, MemoryReplies
 from faithtui.errors import (
     ConfigError,
+    ContextWindowTooSmall,
     FaithtuiError,
     ImagesNotSupported,
     InputError,
     JudgeError,
     JudgeReplyInvalid,
-    JudgeRequestRejected,
+    MissingParameters,
+    NotFaithful,
     PeerFails,
 )
-from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.metrics.registry import METRICS, build
+from faithtui.judges.base import ImageData
+from faithtui.metrics.registry import METRICS, build, option_names
+from faithtui.store.records import StoredReply
+from tests.parity.inputs import answer_of, conversation_of
+from tests.parity.oracle import OracleJudge
+from tests.parity.scripted import WindowOnly
+
+__all__ = ["STRATEGIES", "OracleJudge", "Outcome", "Strategy", "conversation_of", "measured", "run"]
 
 Json = Any
 Strategy = Literal["evidence", "window"]
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
-WITHOUT_EFFECT = frozenset({"verbose_mode", "model", "flaky"})
-"""Options of the peer that change no number."""
-IMAGE_MARK = re.compile(r"\[DEEPEVAL:(?:IMAGE|PDF):(.*?)\]")
-"""How a case writes an image into a text; the conversation gets the image beside the text."""
+ONE_ANSWER = frozenset({"ragas-faithfulness", "llamaindex-faithfulness", "deepevalex-faithfulness"})
+"""Metrics whose cases have a question and an answer and no turns."""
+WITHOUT_EFFECT = frozenset({"verbose_mode", "model", "llm", "adapter", "context_window"})
+"""Options that change no number here: the judge is the case's own."""
 NEAR = 1e-9
-
-
-class OracleJudge:
-    """A judge whose answers are looked up in a case."""
-
-    ref = "oracle"
-    fingerprint = "oracle"
-
-    def __init__(self, oracle: Mapping[str, Json]) -> None:
-        self._oracle = oracle
-        self._faults: Mapping[str, Json] = oracle.get("faults") or {}
-        self._structured = oracle.get("reply_style", "schema") == "schema"
-
-    @property
-    def takes_images(self) -> bool:
-        return bool(self._oracle.get("multimodal", False))
-
-    @property
-    def context_window(self) -> int | None:
-        return int(self._oracle.get("context_window", 3900))
-
-    async def send(self, request: JudgeRequest) -> JudgeReply:
-        fault = self._faults.get(request.step.replace("-", "_")) or {}
-        if "raise" in fault:
-            raise JudgeRequestRejected(f"the case makes this question fail: {fault['raise']}")
-        if "raw" in fault:
-            return JudgeReply(text=str(fault["raw"]), structured=False)
-        answer = fault["reply"] if "reply" in fault else self._answer(request)
-        return JudgeReply(text=json.dumps(answer), structured=self._structured)
-
-    async def aclose(self) -> None:
-        pass
-
-    def _answer(self, request: JudgeRequest) -> Json:
-        match request.task:
-            case ExtractTruths(documents, limit):
-                return {f"d{n}": self._truths([each], limit) for n, each in enumerate(documents)}
-            case ExtractPooledTruths(documents, limit):
-                return {"truths": self._truths(documents, limit)}
-            case ExtractClaims(answers):
-                return {f"a{n}": self._claims([each]) for n, each in enumerate(answers)}
-            case ExtractPooledClaims(answers):
-                return {"claims": self._claims(answers)}
-            case FindEvidence():
-                return self._evidence(request.task)
-            case JudgeClaims(claims, truths):
-                return {
-                    f"c{n}": {"reason": "because", "verdict": self._verdict(each, truths)}
-                    for n, each in enumerate(claims)
-                }
-            case JudgeClaimList(claims, truths):
-                return {"verdicts": self._verdict_list(claims, truths)}
-            case ExplainScore() | ConcludeReasons():
-                return {"reason": "because"}
-
-    def _truths(self, documents: Sequence[str], limit: int | None) -> list[str]:
-        known = self._oracle.get("truths") or {}
-        found = list(dict.fromkeys(truth for each in documents for truth in known.get(each, ())))
-        if limit is not None and self._oracle.get("honour_limit"):
-            return found[:limit]
-        return found
-
-    def _claims(self, answers: Sequence[str]) -> list[str]:
-        known = self._oracle.get("claims") or {}
-        return [claim for each in answers for claim in known.get(each, ())]
-
-    def _rule(self, claim: str) -> Json:
-        return (self._oracle.get("verdicts") or {}).get(claim, "idk")
-
-    def _verdict(self, claim: str, truths: Sequence[str]) -> Json:
-        rule = self._rule(claim)
-        if not isinstance(rule, dict):
-            return rule
-        if set(rule.get("no_if_any", ())) & set(truths):
-            return "no"
-        if set(rule.get("yes_if_any", ())) & set(truths):
-            return "yes"
-        return rule.get("else", "idk")
-
-    def _verdict_list(self, claims: Sequence[str], truths: Sequence[str]) -> list[Json]:
-        words: list[Json] = [self._verdict(claim, truths) for claim in claims]
-        change = self._verdict_list_fault()
-        if change.get("truncate_to") is not None:
-            words = words[: change["truncate_to"]]
-        words += change.get("append") or []
-        return [
-            each if isinstance(each, dict) else {"verdict": each, "reason": "because"}
-            for each in words
-        ]
-
-    def _verdict_list_fault(self) -> Mapping[str, Json]:
-        for place in (self._faults, self._oracle, self._faults.get("verdicts") or {}):
-            if place.get("verdict_list"):
-                found: Mapping[str, Json] = place["verdict_list"]
-                return found
-        return {}
-
-    def _evidence(self, task: FindEvidence) -> Json:
-        reply, claims, truths = {}, 0, 0
-        for group in task.groups:
-            numbers = {truth: f"t{truths + n}" for n, truth in enumerate(group.truths)}
-            for claim in group.claims:
-                rule = self._rule(claim)
-                named = rule if isinstance(rule, dict) else {}
-                reply[f"c{claims}"] = {
-                    "reason": "because",
-                    "supports": [numbers[t] for t in named.get("yes_if_any", ()) if t in numbers],
-                    "contradicts": [numbers[t] for t in named.get("no_if_any", ()) if t in numbers],
-                    "verdict": self._verdict(claim, group.truths),
-                }
-                claims += 1
-            truths += len(group.truths)
-        return reply
-
-    def scripts_a_window(self) -> bool:
-        """Whether a reply to the question about a whole window is given letter for letter."""
-        return bool(self._verdict_list_fault()) or any(
-            "raw" in fault or "reply" in fault
-            for step, fault in self._faults.items()
-            if step in ("truths", "claims", "verdicts") and isinstance(fault, dict)
-        )
 
 
 @dataclass(frozen=True)
@@ -189,73 +69,83 @@ class Outcome:
     score: float | None = None
     success: bool | None = None
     windows: tuple[Mapping[str, Json], ...] = ()
+    feedback: str | None = None
 
 
-def conversation_of(given: Mapping[str, Json]) -> Conversation:
-    """Read a case's turns.
+class NoReplies(MemoryReplies):
+    """Forgets every reply: for judges that answer by number, where asking twice means twice."""
 
-    Raises:
-        InputError: The peer cannot build a conversation of them.
+    def find(self, key: str) -> StoredReply | None:
+        return None
+
+
+def key_of(case: Mapping[str, Json]) -> str:
+    """Give our key of a case's metric."""
+    return str(case["metric"]).replace("_", "-")
+
+
+def judge_of(case: Mapping[str, Json]) -> OracleJudge:
+    """Make the judge of a case; its context window may stand among the options."""
+    window = (case.get("options") or {}).get("context_window")
+    given = {} if window is None else {"context_window": window}
+    return OracleJudge({**given, **(case.get("judge") or {})})
+
+
+def left_out(case: Mapping[str, Json]) -> list[str]:
+    """List the options of a case that faithtui does not have."""
+    known = {*option_names(key_of(case)), *WITHOUT_EFFECT}
+    return sorted(name for name in case.get("options") or {} if name not in known)
+
+
+def model_of(case: Mapping[str, Json]) -> str | None:
+    """Give the name of the judge's model, which decides about LlamaIndex' own prompt."""
+    places = (case.get("options") or {}, case.get("judge") or {})
+    names = (place.get(name) for place in places for name in ("llm", "model", "model_name"))
+    return next((name for name in names if isinstance(name, str)), None)
+
+
+def fits(case: Mapping[str, Json]) -> bool:
+    """Whether a scripted reply about a window can be one about what `evidence` asks for.
+
+    It can where each document is asked about by itself all the same; else where there is one
+    window, with one answer and a document, whose claims are all different.
     """
-    turns = tuple(_turn(each) for each in _list(given.get("turns"), "turns"))
-    if not turns:
-        raise InputError("turns is empty; expected at least one turn", field="turns")
-    return Conversation(source="case", key="case", turns=turns, group="case")
-
-
-def _turn(given: Json) -> Turn:
-    if not isinstance(given, dict):
-        raise InputError("expected an object", field="turns")
-    role: Json = given.get("role")
-    content = _text(given.get("content"), "content")
-    if role not in get_args(Role):
-        raise InputError(f"the role is {role!r}; expected `user` or `assistant`", field="role")
-    context = given.get("retrieval_context")
-    return Turn(
-        role=role,
-        content=content,
-        retrieval_context=None
-        if context is None
-        else tuple(_document(each) for each in _list(context, "retrieval_context")),
-        images=_images(content),
+    if key_of(case) != "turn-faithfulness":
+        return True
+    try:
+        turns = conversation_of(case["input"]).turns
+    except InputError:
+        return True
+    answers = [turn for turn in turns if turn.role == "assistant"]
+    parts = interactions(turns)
+    listed = (case["judge"].get("claims") or {}).values()
+    return not parts or (
+        len(parts) == len(answers) == 1
+        and (case.get("options") or {}).get("window_size", 1) > 0
+        and bool(answers[0].retrieval_context)
+        and all(len(set(claims)) == len(claims) for claims in listed)
     )
-
-
-def _document(given: Json) -> Document:
-    if not isinstance(given, dict):
-        text = _text(given, "retrieval_context")
-        return Document(text, images=_images(text))
-    text = _text(given.get("context"), "context")
-    return Document(text, source=_text(given.get("source"), "source"), images=_images(text))
-
-
-def _list(given: Json, field: str) -> list[Json]:
-    if not isinstance(given, list):
-        raise InputError("expected a list", field=field)
-    return given
-
-
-def _text(given: Json, field: str) -> str:
-    if not isinstance(given, str):
-        raise InputError("expected a text", field=field)
-    return given
-
-
-def _images(text: str) -> tuple[Image, ...]:
-    return tuple(Image(name, media_type="image/png") for name in IMAGE_MARK.findall(text))
 
 
 async def measured(case: Mapping[str, Json], judge: OracleJudge, strategy: Strategy) -> Outcome:
     """Run a case through the metric, the engine's way of asking included."""
+    key = key_of(case)
+    unused = {*left_out(case), *WITHOUT_EFFECT}
     options = {
-        name: value
-        for name, value in (case.get("options") or {}).items()
-        if name not in WITHOUT_EFFECT
+        name: value for name, value in (case.get("options") or {}).items() if name not in unused
     }
-    asker = Asker(judge, MemoryReplies(), concurrency=16)
+    if key == "llamaindex-faithfulness" and (model := model_of(case)) is not None:
+        options["llm"] = model
+    asker = Asker(
+        judge,
+        NoReplies() if judge.answers_by_number else MemoryReplies(),
+        concurrency=16,
+        pause=_no_pause,
+        load_image=_image,
+    )
     try:
-        metric = build(case["metric"], {**options, "strategy": strategy, "as_peer": True})
-        conversation = conversation_of(case["input"])
+        metric = build(key, {**options, "strategy": strategy, "as_peer": True})
+        conversation = (answer_of if key in ONE_ANSWER else conversation_of)(case["input"])
         ask = asker.on_behalf_of(None)
         findings = await metric.gather(conversation, ask)
         assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
@@ -264,11 +154,22 @@ async def measured(case: Mapping[str, Json], judge: OracleJudge, strategy: Strat
         return Outcome(error=_kind(error))
     finally:
         await asker.aclose()
+    results = metric.peer_results(conversation, assessments, conclusion, 0)
+    feedback = results[0].get("feedback") if results else None
     return Outcome(
         score=conclusion.score.value,
         success=conclusion.success,
         windows=tuple(_window(each) for each in assessments),
+        feedback=feedback if isinstance(feedback, str) else None,
     )
+
+
+async def _no_pause(seconds: float) -> None:
+    """Wait for nothing: a scripted judge has no use for it."""
+
+
+def _image(image: Image) -> ImageData:
+    return ImageData(image.sha256, image.media_type, image.mark, data=b"")
 
 
 def _window(assessment: Assessment) -> Mapping[str, Json]:
@@ -287,10 +188,14 @@ def _kind(error: FaithtuiError) -> str:
         (JudgeReplyInvalid, "invalid_judge_reply"),
         (JudgeError, "judge_error"),
         (ImagesNotSupported, "unsupported_multimodal"),
-        (PeerFails, "type_error"),
+        (MissingParameters, "missing_params"),
+        (ContextWindowTooSmall, "judge_context_window_too_small"),
+        (NotFaithful, "not_faithful_raised"),
         (InputError, "invalid_input"),
         (ConfigError, "value_error"),
     )
+    if isinstance(error, PeerFails):
+        return "value_error" if "ValueError" in str(error) else "type_error"
     return next((kind for known, kind in kinds if isinstance(error, known)), "other")
 
 
@@ -312,6 +217,12 @@ def differences(expected: Mapping[str, Json], got: Outcome, ignored: Sequence[st
         found.append(f"success {got.success}, expected {expected.get('success')}")
     if expected.get("n_windows") is not None and not free("windows"):
         found += _window_differences(expected, got, [a for a in _ASPECTS if not free(a)])
+    if "verdicts" in expected and not free("verdicts"):
+        verdicts = [label for window in got.windows for label in window["verdicts"]]
+        if verdicts != expected["verdicts"]:
+            found.append(f"verdicts {verdicts}, expected {expected['verdicts']}")
+    if "feedback" in expected and not free("feedback") and got.feedback != expected["feedback"]:
+        found.append(f"feedback {got.feedback!r}, expected {expected['feedback']!r}")
     return found
 
 
@@ -335,7 +246,7 @@ def _window_differences(
             )
             if not same:
                 yield f"window {number}: {aspect} {have[aspect]}, expected {want[aspect]}"
-        if have["state"] is not ScoreState.SCORED:
+        if have["state"] not in (ScoreState.SCORED, ScoreState.UNDEFINED):
             yield f"window {number}: {have['state']}"
 
 
@@ -350,25 +261,22 @@ def run(
 ) -> tuple[int, int, int]:
     """Replay cases and print a line each; return how many passed, failed and were skipped."""
     passed = failed = skipped = 0
-    windowed = {entry.spec.key.replace("-", "_") for entry in METRICS}
+    known = {entry.spec.key for entry in METRICS}
     for case in cases:
-        metric = str(case["metric"]).replace("-", "_")
-        if metric not in windowed:
+        key = key_of(case)
+        if key not in known:
             failed += 1
             print(f"FAIL {case['id']}: there is no metric {case['metric']}")
             continue
-        for strategy in strategies:
-            name = f"{case['id']} [{strategy}]"
-            judge = OracleJudge(case.get("judge") or {})
-            if strategy == "evidence" and judge.scripts_a_window():
+        unused = left_out(case)
+        note = f" (without {', '.join(unused)})" if unused else ""
+        for strategy in strategies[:1] if key in ONE_ANSWER else strategies:
+            name = f"{case['id']}{'' if key in ONE_ANSWER else f' [{strategy}]'}{note}"
+            wrong = _wrong(case, strategy)
+            if wrong is None:
                 skipped += 1
                 print(f"SKIP {name}: scripts the reply to a window's question")
                 continue
-            try:
-                got = asyncio.run(measured(case, judge, strategy))
-                wrong = differences(case["expected"], got, case.get("peer_specific") or ())
-            except Exception as error:
-                wrong = [f"{type(error).__name__}: {error}"]
             if wrong:
                 failed += 1
                 print(f"FAIL {name}: {'; '.join(wrong)}")
@@ -376,6 +284,20 @@ def run(
                 passed += 1
                 print(f"pass {name}")
     return passed, failed, skipped
+
+
+def _wrong(case: Mapping[str, Json], strategy: Strategy) -> list[str] | None:
+    """Replay a case and list what is not as recorded; None where a strategy cannot replay it."""
+    judge = judge_of(case)
+    if strategy == "evidence" and judge.scripts_a_window() and not fits(case):
+        return None
+    try:
+        got = asyncio.run(measured(case, judge, strategy))
+        return differences(case["expected"], got, case.get("peer_specific") or ())
+    except WindowOnly:
+        return None
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,16 +1,29 @@
 """Small conversations, runs and assessments for the tests of the store."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
-from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.labels import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
 from faithtui.domain.scores import Score, ScoringRule, window_score
 from faithtui.domain.windows import Window, interactions, sliding
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.store import Store
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
+
+
+def rule_of(labels: LabelSet, passing: str, when_empty: float | None = 1.0) -> ScoringRule:
+    """A rule that knows its own words and what others stand for."""
+    return ScoringRule((passing,), when_empty, labels=labels.names, synonyms=labels.synonyms)
+
+
+FACTS = replace(rule_of(FAITHFULNESS, "yes"), passing=("yes", "idk"))
+INFERRED = rule_of(INFERENCE, "1", None)
+RELEVANT = rule_of(RELEVANCE, "yes")
+SUPPORTED = rule_of(SUPPORT, "yes")
 
 SPEC = RunSpec(
     metric="turn-faithfulness",
@@ -28,6 +41,11 @@ SPEC = RunSpec(
     sources=("tests",),
     concurrency=8,
 )
+
+
+def spec_of(metric: str, rule: ScoringRule, judge: str = "offline") -> RunSpec:
+    """What another metric's run is made of."""
+    return replace(SPEC, metric=metric, rule=rule, judge=judge)
 
 
 Labels = Mapping[int, Sequence[str | None]]
@@ -105,13 +123,53 @@ def judged(
     finish: ItemState | None = ItemState.DONE,
 ) -> tuple[RunId, ItemId]:
     """Import one conversation where needed, run over it, and store all its windows."""
-    store.conversations.import_batch([conversation])
-    ids = store.conversations.ids((conversation.source,))
-    (number,) = [each for each in ids if store.conversations.get(each).key == conversation.key]
-    run = store.runs.create(spec, [number])
+    run = store.runs.create(spec, [imported(store, conversation)])
     (item,) = store.runs.item_ids(run)
     for window in windows_of(conversation):
         store.runs.save_window(item, assess(window, labels, rule=spec.rule))
     if finish is not None:
         store.runs.finish_item(item, finish, None, "all in all")
+    return run, item
+
+
+def imported(store: Store, conversation: Conversation) -> ConversationId:
+    """Import one conversation where needed, and say which it is."""
+    store.conversations.import_batch([conversation])
+    ids = store.conversations.ids((conversation.source,))
+    (number,) = [each for each in ids if store.conversations.get(each).key == conversation.key]
+    return number
+
+
+def said(
+    store: Store,
+    conversation: Conversation,
+    spec: RunSpec,
+    verdicts: Mapping[int, Sequence[Verdict]],
+    *,
+    scores: Mapping[int, Score] | None = None,
+    size: int = 1,
+    finish: ItemState = ItemState.DONE,
+) -> tuple[RunId, ItemId]:
+    """Run over one conversation with verdicts of any kind.
+
+    Args:
+        store: Where to.
+        conversation: Imported where needed.
+        spec: The run.
+        verdicts: Verdicts of each turn.
+        scores: Scores of windows that were decided otherwise, such as failures, by position.
+        size: Interactions in a window.
+        finish: State of the conversation at the end.
+    """
+    run = store.runs.create(spec, [imported(store, conversation)])
+    (item,) = store.runs.item_ids(run)
+    for window in windows_of(conversation, size):
+        decided = (scores or {}).get(window.position)
+        found = tuple(each for turn in window.turns for each in verdicts.get(turn, ()))
+        if decided is not None:
+            store.runs.save_window(item, Assessment(window, decided))
+            continue
+        score = window_score([each.label for each in found], spec.rule)
+        store.runs.save_window(item, Assessment(window, score, found))
+    store.runs.finish_item(item, finish, None if finish is ItemState.DONE else "it failed")
     return run, item

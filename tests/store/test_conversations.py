@@ -50,13 +50,16 @@ RICH = Conversation(
 )
 
 
+IMAGES = {"ab" * 32: b"png", "cd" * 32: b"jpeg"}
+
+
 def only(store: Store) -> ConversationId:
     (number,) = store.conversations.ids()
     return number
 
 
 def test_a_conversation_comes_back_as_it_went_in(store: Store) -> None:
-    counts = store.conversations.import_batch([RICH])
+    counts = store.conversations.import_batch([RICH], IMAGES)
     assert counts == ImportCounts(new=1, new_ratings=3)
     assert store.conversations.get(only(store)) == RICH
 
@@ -108,30 +111,32 @@ def test_every_text_is_kept_but_for_what_no_database_stores(
 
 
 def test_importing_again_changes_nothing(store: Store) -> None:
-    store.conversations.import_batch([RICH, talk()])
+    store.conversations.import_batch([RICH, talk()], IMAGES)
     before = store.data_version()
-    assert store.conversations.import_batch([RICH, talk()]) == ImportCounts(unchanged=2)
+    assert store.conversations.import_batch([RICH, talk()], IMAGES) == ImportCounts(unchanged=2)
     assert store.conversations.count() == 2
     assert store.data_version() == before
     assert store.conversations.get(store.conversations.ids()[0]) == RICH
 
 
 def test_new_ratings_of_a_stored_conversation_are_added(store: Store) -> None:
-    store.conversations.import_batch([RICH])
+    store.conversations.import_batch([RICH], IMAGES)
     more = Rating(1, "cyd", "mtrag-faithfulness-1-4", "1")
-    counts = store.conversations.import_batch([replace(RICH, ratings=(more, *RICH.ratings))])
+    counts = store.conversations.import_batch(
+        [replace(RICH, ratings=(more, *RICH.ratings))], IMAGES
+    )
     assert counts == ImportCounts(unchanged=1, new_ratings=1)
     assert store.conversations.get(only(store)).ratings == (*RICH.ratings, more)
 
 
 def test_equal_ratings_are_one(store: Store) -> None:
     rating = RICH.ratings[0]
-    counts = store.conversations.import_batch([replace(RICH, ratings=(rating, rating))])
+    counts = store.conversations.import_batch([replace(RICH, ratings=(rating, rating))], IMAGES)
     assert counts.new_ratings == 1
 
 
 def test_other_turns_under_a_stored_identity_are_refused_whole(store: Store) -> None:
-    store.conversations.import_batch([RICH])
+    store.conversations.import_batch([RICH], IMAGES)
     other = replace(RICH, turns=RICH.turns[:-1], ratings=(Rating(1, "eve", "begin-3", "Generic"),))
     assert store.conversations.import_batch([other, talk()]) == ImportCounts(
         new=1, conflicting=("c1",)
@@ -166,7 +171,7 @@ def test_a_text_retrieved_often_is_stored_once(store: Store) -> None:
 
 
 def test_conversations_are_listed_by_source_in_the_order_of_import(store: Store) -> None:
-    store.conversations.import_batch([talk("z", source="two"), talk("b"), RICH, talk("a")])
+    store.conversations.import_batch([talk("z", source="two"), talk("b"), RICH, talk("a")], IMAGES)
     ids = store.conversations.ids()
     assert [store.conversations.get(number).key for number in ids] == ["z", "b", "c1", "a"]
     assert store.conversations.ids(("tests",)) == (ids[1], ids[3])

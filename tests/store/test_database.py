@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from faithtui.domain.review import Action
 from faithtui.errors import StoreError
+from faithtui.store.database import HEAD
 from faithtui.store.store import Store
 from tests.store.building import judged, talk
 
@@ -34,7 +35,7 @@ def pragma(store: Store, name: str) -> object:
 def test_a_new_file_is_a_sound_store_in_wal_mode(store: Store, path: Path) -> None:
     assert path.is_file()
     assert store.path == path
-    assert store.schema_version == "0001"
+    assert store.schema_version == HEAD
     assert store.check() == []
     assert pragma(store, "journal_mode") == "wal"
     assert pragma(store, "foreign_keys") == 1
@@ -320,7 +321,7 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
     other.commit()
     other.close()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"newer faithtui \(tables 0099, this one knows 0001\)"):
+    with pytest.raises(StoreError, match=rf"newer .* \(tables 0099, this one knows {HEAD}\)"):
         Store.open(path)
     assert path.read_bytes() == before
 

@@ -17,8 +17,12 @@ from faithtui.domain.scores import scored
 from faithtui.errors import StoreError
 from faithtui.store.database import HEAD
 from faithtui.store.migrations.upgrade import upgrade
+from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
 from faithtui.store.tables import METADATA
+from tests.store.building import RELEVANT, RULE, SUPPORTED, said, spec_of, talk
+from tests.store.test_claim_kinds import answer, statement
+from tests.store.test_images import DATA, FAR_IMAGE, PIXEL_IMAGE, PIXELS, album
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "databases"
 
@@ -60,7 +64,7 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
         assert store.schema_version == HEAD
         assert differences(store) == []
         assert store.check() == []
-        (row,) = store.runs.rows()
+        row = store.runs.rows()[-1]
         assert (row.done, row.skipped, row.claims, row.labelled) == (1, 1, 3, 2)
         first, _ = store.runs.item_ids(row.id)
         view = store.runs.review_view(first, "me")
@@ -68,11 +72,43 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
         assert [claim.human for claim in view.claims] == [None, "yes", "no"]
         assert view.item.corrected is not None
         assert view.item.corrected.pooled == scored(2 / 3)
+        assert row.spec.rule == RULE
         assert store.runs.reply("key") is not None
-        assert len(store.conversations.get(view.item.conversation).ratings) == 2
+        conversation = store.conversations.get(view.item.conversation)
+        assert len(conversation.ratings) == 2
+        assert store.conversations.import_batch([conversation]) == ImportCounts(unchanged=1)
         act = store.reviews.undo("me")
         assert act is not None
         assert (act.action, act.verdict) == (Action.OVERRIDDEN, "yes")
+
+
+def test_an_older_file_takes_images_statements_and_answers(path: Path) -> None:
+    shutil.copy(FIXTURES / "v1.sqlite", path)
+    with Store.open(path) as store:
+        store.conversations.import_batch([album("new")], DATA)
+        assert store.conversations.image(PIXEL_IMAGE.sha256).data == PIXELS
+        statements = {1: [statement("yes", "A page.", "Page.")]}
+        _, item = said(store, album("new"), spec_of("relevancy", RELEVANT), statements)
+        assert [each.document for each in store.runs.review_view(item, "me").claims] == [1]
+        answers = {1: [answer("yes")]}
+        _, item = said(store, talk("one"), spec_of("support", SUPPORTED), answers)
+        (claim,) = store.runs.review_view(item, "me").claims
+        assert ([each.reviewer for each in claim.others], claim.human) == (["ann"], "yes")
+        assert store.check() == []
+
+
+def test_images_statements_and_answers_of_a_file_are_kept(path: Path) -> None:
+    shutil.copy(FIXTURES / "v2.sqlite", path)
+    with Store.open(path) as store:
+        (number,) = store.conversations.ids(("albums",))
+        assert store.conversations.get(number).turns == album().turns
+        assert store.conversations.image(PIXEL_IMAGE.sha256).data == PIXELS
+        assert store.conversations.image(FAR_IMAGE.sha256).data is None
+        first, _ = store.runs.compare_view(number).answers
+        assert [(cell.labels, cell.corrected.value) for cell in first.cells if cell] == [
+            ({"yes": 1}, 0.0),
+            ({"no": 1}, 1.0),
+        ]
 
 
 def test_an_upgrade_that_fails_leaves_the_file_as_it_was(

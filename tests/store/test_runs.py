@@ -139,9 +139,8 @@ def test_counters_follow_every_window_and_ending(store: Store) -> None:
     row = store.runs.row(run)
     assert (row.windows, row.claims, row.missing_verdicts) == (2, 4, 1)
     (item,) = store.runs.item_rows([one])
-    assert (item.windows, item.claims, item.yes, item.no, item.idk, item.missing) == (
-        (2, 4, 1, 1, 1, 1)
-    )
+    assert (item.windows, item.claims, item.missing) == (2, 4, 1)
+    assert item.labels == {"yes": 1, "no": 1, "idk": 1}
     store.runs.finish_item(one, ItemState.DONE, None)
     store.runs.save_window(two, assess(first, {}, score=FAILED))
     store.runs.finish_item(two, ItemState.FAILED, "1 window failed")
@@ -222,7 +221,7 @@ def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
         [None],
     ]
     assert [truth.text for truth in view.truths] == ["Truth 1", "Truth 3", "Truth 5"]
-    assert (view.item.yes, view.item.no, view.item.idk, view.item.missing) == (1, 0, 1, 1)
+    assert (view.item.labels, view.item.missing) == ({"yes": 1, "idk": 1}, 1)
     readings = store.reviews.claim_readings(run)
     assert [each.judge for each in readings] == ["yes", "idk", None]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.assessment import Truth
-from faithtui.domain.conversation import Conversation, Document, Rating, Turn
+from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.review import Action
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -31,6 +31,11 @@ def hostile() -> list[str]:
 ALL = hostile()
 
 
+def at(number: int, text: str) -> Image:
+    """Make an image that is known by a hostile address alone."""
+    return Image(f"{number:064x}", "", text[:2000] or "x")
+
+
 def attack(path: Path, texts: list[str]) -> None:
     """Put every text into every field: as names of conversations, and as what is said in one."""
     with Store.open(path, clock=lambda: NOON) as store:
@@ -39,9 +44,9 @@ def attack(path: Path, texts: list[str]) -> None:
             "all of them",
             tuple(
                 turn
-                for text in texts
+                for number, text in enumerate(texts)
                 for turn in (
-                    Turn("user", text),
+                    Turn("user", text, (Document(text, text[:2000]),), (at(number, text),)),
                     Turn("assistant", f"{text} and {text}", (Document(text, text[:2000]),)),
                 )
             ),
@@ -107,8 +112,8 @@ async def test_nothing_hostile_reaches_the_screen(tmp_path: Path, start: int) ->
         for number, _ in enumerate(texts):
             seen.append(screen_text(app))
             if number % 6 == 0:
-                for keys in (("t",), ("q",), ("enter",), ("q",), ("e",), ("escape",)):
-                    await press(pilot, *keys)
+                for key in ("t", "q", "enter", "q", "e", "escape", "o", "q", "m", "m"):
+                    await press(pilot, key)
                     seen.append(screen_text(app))
             await pilot.press("j")
             await pilot.pause()

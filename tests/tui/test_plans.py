@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 from faithtui.tui import plans
 from faithtui.tui.plans import Plan, Planner
 
-PLANNERS = [plans.review, plans.listing, plans.beside, plans.agreement, plans.progress]
+PLANNERS = [
+    plans.review,
+    plans.listing,
+    plans.beside,
+    plans.agreement,
+    plans.compared,
+    plans.progress,
+]
 
 
 def covers(plan: Plan, width: int, height: int) -> bool:

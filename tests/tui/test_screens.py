@@ -23,6 +23,7 @@ from faithtui.tui.screens.dialogs import (
     HelpDialog,
     PickDialog,
 )
+from faithtui.tui.screens.metrics import MetricsScreen
 from faithtui.tui.screens.new_run import NewRunScreen, read_options
 from faithtui.tui.screens.progress import ProgressScreen
 from faithtui.tui.screens.review import ReviewScreen
@@ -39,6 +40,7 @@ SIZE = (120, 40)
     [
         ("c", ConversationsScreen),
         ("v", ReviewScreen),
+        ("m", MetricsScreen),
         ("a", AgreementScreen),
         ("p", ProgressScreen),
         ("r", RunsScreen),
@@ -96,7 +98,7 @@ async def test_help_explains_the_keys_of_the_screen(app: FaithApp) -> None:
         await press(pilot, "question_mark")
         assert isinstance(app.screen, HelpDialog)
         words = text_of(app, "text")
-        for expected in ("In this pane", "On this screen", "Everywhere", "Start a run", "ctrl+q"):
+        for expected in ("In this pane", "On this screen", "Everywhere", "Start runs", "ctrl+q"):
             assert expected in words
         await press(pilot, "question_mark")
         assert isinstance(app.screen, RunsScreen)
@@ -318,7 +320,7 @@ async def test_the_form_closes_and_takes_choices(app: FaithApp) -> None:
         await press(pilot, "space")
         assert "[x] shop" in screen_text(app)
         form.query_one("#claims", Select).value = "imported"
-        request = form._request()
+        (request,) = form._requests()
         assert request.sources == ("shop",)
         assert request.imported_claims
         await press(pilot, "escape")
@@ -362,7 +364,7 @@ class SlowRun:
         self.cancelled = False
         self._snapshot = RunSnapshot(
             run=run, state=RunState.RUNNING, reason=None, elapsed_s=61.0, eta_s=125.0,
-            progress=Progress(conversations=4, done=1, windows=3, windows_planned=5, calls=7),
+            progress=Progress(conversations=4, done=1, windows=3, calls=7),
         )  # fmt: skip
 
     def snapshot(self) -> object:
@@ -395,7 +397,7 @@ async def test_the_run_bar_is_on_every_screen(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         app.session.active.append(SlowRun(app))  # type: ignore[arg-type]  # as above
-        for letter in "rcvap":
+        for letter in "rcvmap":
             await press(pilot, "g", letter)
             await pilot.pause(0.3)
             assert "1/4 · ETA 02:05" in screen_text(app), letter
@@ -472,7 +474,7 @@ async def test_conversations_without_a_run_can_be_judged(
 async def test_every_footer_fits_and_ends_with_help(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        for letter in "rcvap":
+        for letter in "rcvmap":
             await press(pilot, "g", letter)
             last = screen_text(app).splitlines()[-1]
             assert last.rstrip().endswith("? help"), letter

@@ -7,10 +7,12 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
+from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from tests.tui.building import NOON
+from tests.tui.building_metrics import KEYS, boots
 from tests.tui.driving import opened, press
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -103,7 +105,43 @@ def test_dialogs(snap_compare: SnapCompare, steady: FaithApp, keys: tuple[str, .
     assert snap_compare(steady, terminal_size=(80, 24), run_before=after(*keys))
 
 
-@pytest.mark.parametrize("letter", ["r", "c", "v", "a", "p"])
+@pytest.fixture
+def metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaithApp:
+    """An app on a conversation that every metric judged; the newest run is the first in a list."""
+    monkeypatch.chdir(tmp_path)
+    boots(Path("boots.db"))
+    return FaithApp(Path("boots.db"), reviewer="ann", now=lambda: NOON)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+def test_metrics(snap_compare: SnapCompare, metrics: FaithApp, size: tuple[int, int]) -> None:
+    run = after("enter", "enter", "m", "left", "j")
+    assert snap_compare(metrics, terminal_size=size, run_before=run)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+def test_review_of_statements(
+    snap_compare: SnapCompare, metrics: FaithApp, size: tuple[int, int]
+) -> None:
+    run = after("end", "k", "enter", "enter", "j")
+    assert snap_compare(metrics, terminal_size=size, run_before=run)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+def test_review_of_whole_answers(
+    snap_compare: SnapCompare, metrics: FaithApp, size: tuple[int, int]
+) -> None:
+    metrics.session.run = RunId(1 + KEYS.index("llamaindex-faithfulness"))
+    run = after("v", "end")
+    assert snap_compare(metrics, terminal_size=size, run_before=run)
+
+
+def test_images(snap_compare: SnapCompare, metrics: FaithApp) -> None:
+    run = after("enter", "enter", "o")
+    assert snap_compare(metrics, terminal_size=(80, 24), run_before=run)
+
+
+@pytest.mark.parametrize("letter", ["r", "c", "v", "m", "a", "p"])
 def test_empty(
     snap_compare: SnapCompare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, letter: str
 ) -> None:

@@ -107,7 +107,7 @@ async def test_leaving_while_help_is_being_opened_is_no_crash(app: FaithApp) -> 
 async def test_every_screen_stands_any_size(app: FaithApp, size: tuple[int, int]) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        for letter in "cvapr":
+        for letter in "cvmapr":
             await press(pilot, "g", letter)
             await pilot.resize_terminal(*size)
             await pilot.pause()

@@ -76,7 +76,7 @@ def open_review(terminal: Terminal) -> None:
     """Go from the first screen to the first claim without a verdict."""
     terminal.wait("offline")
     terminal.press("v")
-    terminal.wait("REVIEW  #1 > ")
+    terminal.wait("#1 > ")
 
 
 def leave(terminal: Terminal) -> None:
@@ -212,6 +212,8 @@ def test_quitting_does_not_wait_for_the_judge_and_leaves_a_run_that_goes_on(
         with Terminal(command(path), environment) as terminal:
             terminal.wait("No runs yet")
             terminal.press("n")
+            terminal.wait("one run per metric")
+            terminal.press(TAB)
             terminal.wait("provider:model")
             server.latency_s = 0.02
             terminal.press(ENTER)
@@ -391,6 +393,8 @@ def test_no_text_reaches_the_terminal_as_a_command(
     with Terminal(command(path), environment, columns=columns, rows=rows) as terminal:
         terminal.wait(f"0/{count}")
         terminal.press("n")
+        terminal.wait("one run per metric")
+        terminal.press(TAB)
         terminal.wait("provider:model")
         terminal.press(ENTER)
         terminal.wait("PROGRESS  #2")
@@ -411,12 +415,17 @@ def test_no_text_reaches_the_terminal_as_a_command(
         terminal.wait("REVIEW")
         refused = 0
         for number in range(count):
-            terminal.wait(f"REVIEW  #1 > {number + 1:02} ")
+            terminal.wait(f"  #1 > {number + 1:02} ")
             if number % 8 == 0:
                 read_in_full(terminal, "p" if number % 16 else "t")
             while not label(terminal, "i"):
                 refused += 1
-        for keys, title in (("ga", "AGREEMENT"), ("gp", "PROGRESS"), ("gr", "RUNS")):
+        for keys, title in (
+            ("gm", "METRICS"),
+            ("ga", "AGREEMENT"),
+            ("gp", "PROGRESS"),
+            ("gr", "RUNS"),
+        ):
             terminal.press(keys)
             terminal.wait(title)
             for key in (TAB, "z", "z"):
@@ -448,7 +457,14 @@ SIZES = [(20, 5), (250, 80), (21, 40), (80, 24), (250, 5), (59, 16), (120, 40)]
 
 
 def test_no_size_crashes_any_screen(judged: Path, environment: Mapping[str, str]) -> None:
-    screens = {"v": "REVIEW", "c": "CONVERSATIONS", "a": "AGREEMENT", "p": "PROGRESS", "r": "RUNS"}
+    screens = {
+        "v": "REVIEW",
+        "m": "METRICS",
+        "c": "CONVERSATIONS",
+        "a": "AGREEMENT",
+        "p": "PROGRESS",
+        "r": "RUNS",
+    }
     with Terminal(command(judged), environment) as terminal:
         terminal.wait("offline")
         for letter, title in screens.items():

@@ -1,6 +1,5 @@
 """What both ways of asking about turn faithfulness share."""
 
-import re
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
@@ -12,19 +11,15 @@ from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, Ask
 from faithtui.metrics.findings import WindowFindings
+from faithtui.metrics.peer_reading import leading_letters
 from faithtui.metrics.prompting import PromptSet
 from faithtui.metrics.questions import why_score
 from faithtui.metrics.shapes import Said
 
 T = TypeVar("T")
 
-ASKED_AGAIN = 2
-"""How often missing verdicts are asked for again."""
-
 PEER_WORDS = ("yes", "no", "borderline", "idk")
 """Words a structured reply may use under the peer's rules; older versions say idk."""
-
-_LEADING_LETTERS = re.compile(r"[a-z]+")
 
 
 class FaithfulnessOptions(Protocol):
@@ -41,6 +36,10 @@ class FaithfulnessOptions(Protocol):
     @property
     def truths_extraction_limit(self) -> int | None:
         """At most so many truths per document, per window under `as_peer`."""
+
+    @property
+    def window_size(self) -> int:
+        """How far a window reaches back, in interactions."""
 
     @property
     def include_reason(self) -> bool:
@@ -81,16 +80,11 @@ def told(error: JudgeError) -> str:
 
 
 def read_word(word: str | None, as_peer: bool) -> str | None:
-    """Turn what the judge wrote into a label; None when it is no word of the vocabulary.
-
-    Source of the loose reading under `as_peer`: deepeval 4.3.1 takes the leading letters of the
-    trimmed, lower-cased word.
-    """
+    """Turn what the judge wrote into a label; None when it is no word of the vocabulary."""
     if word is None:
         return None
     if as_peer:
-        found = _LEADING_LETTERS.match(word.strip().lower())
-        return FAITHFULNESS.read(found.group()) if found else None
+        return FAITHFULNESS.read(leading_letters(word))
     return FAITHFULNESS.read(word)
 
 

@@ -9,16 +9,19 @@ Source: the set semantics under which the recorded cases of deepeval 4.3.1 repla
 the judge weighs both kinds of truth itself, here `no` wins.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from faithtui.domain.assessment import Claim, Evidence, Truth, Verdict
-from faithtui.domain.conversation import Conversation
+from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.metrics.findings import WindowFindings, has_context
+from faithtui.metrics.questions import documents_of
 from faithtui.metrics.shapes import Said
 from faithtui.metrics.strategies.common import FaithfulnessOptions, read_word
+
+SUPPORTED_IN_VIEW = "A truth in view supports it; one that contradicts it is out of view."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class Finding:
 class Known:
     """What is known about one conversation while it is being asked about."""
 
+    documents: dict[Passage, tuple[Truth, ...] | str] = field(default_factory=dict)
+    """Truths of each document, or why it has none; those without text or image are left out."""
     truths: dict[int, tuple[Truth, ...]] = field(default_factory=dict)
     """By window: truths in view, without repeats."""
     claims: dict[int, tuple[Claim, ...]] = field(default_factory=dict)
@@ -57,6 +62,19 @@ class Known:
     """By text of the claim, in the order of asking; the first is that of its home window."""
     lost: dict[str, dict[str, str]] = field(default_factory=dict)
     """By text of the claim and of the truth: why the two could not be compared."""
+
+    def look(self, conversation: Conversation, window: Window) -> None:
+        """Collect the truths in a window's view, unless they were drawn from it as a whole."""
+        if window.position in self.truths:
+            return
+        found: list[Truth] = []
+        for document in documents_of(conversation, window.turns):
+            truths = self.documents.get(document, ())
+            if isinstance(truths, str):
+                self.window_failures[window.position] = truths
+            else:
+                found.extend(truths)
+        self.truths[window.position] = unique(found)
 
     def is_open(self, claim: str, in_view: Collection[str]) -> bool:
         """Whether the judge named truths for a claim, always, and none of them is in view."""
@@ -73,7 +91,7 @@ class Known:
             return self.window_failures[window.position]
         for claim in claims:
             lost = self.lost.get(claim.text, {})
-            for truth in self.truths[window.position]:
+            for truth in self.truths[window.position] if lost else ():
                 if truth.text in lost:
                     return lost[truth.text]
         return None
@@ -94,28 +112,44 @@ def derive(
     if failure is not None:
         return WindowFindings(failure=failure)
     truths = known.truths[window.position]
+    in_view = {truth.text: truth for truth in truths}
     return WindowFindings(
         verdicts=tuple(
-            _verdict(metric, claim, truths, known.findings.get(claim.text, ())) for claim in claims
+            _verdict(metric, claim, in_view, known.findings.get(claim.text, ())) for claim in claims
         ),
         truths=truths,
         without_context=not has_context(conversation, window),
     )
 
 
+def unique(truths: Sequence[Truth]) -> tuple[Truth, ...]:
+    """Keep the first truth of each text."""
+    first: dict[str, Truth] = {}
+    for truth in truths:
+        first.setdefault(truth.text, truth)
+    return tuple(first.values())
+
+
 def _verdict(
     metric: FaithfulnessOptions,
     claim: Claim,
-    truths: Sequence[Truth],
+    in_view: Mapping[str, Truth],
     findings: Sequence[Finding],
 ) -> Verdict:
-    """Decide a claim by the truths in view."""
-    in_view = {truth.text: truth for truth in truths}
+    """Decide a claim by the truths in view, given by their texts."""
     contradicting = [
-        (finding, text) for finding in findings for text in in_view if text in finding.contradicts
+        (finding, text)
+        for finding in findings
+        if finding.contradicts
+        for text in in_view
+        if text in finding.contradicts
     ]
     supporting = [
-        (finding, text) for finding in findings for text in in_view if text in finding.supports
+        (finding, text)
+        for finding in findings
+        if finding.supports
+        for text in in_view
+        if text in finding.supports
     ]
     unanswered = [
         finding
@@ -128,6 +162,9 @@ def _verdict(
         label, said = None, unanswered[0].said
     elif supporting:
         label, said = "yes", supporting[0][0].said
+        if said is not None and supporting[0][0].contradicts:
+            # The judge's reason and probability are about a truth that is out of view here.
+            said = replace(said, reason=SUPPORTED_IN_VIEW, confidence=None)
     else:
         return _without_evidence(metric, claim, findings)
     return Verdict(

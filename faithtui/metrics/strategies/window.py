@@ -14,6 +14,7 @@ from faithtui.domain.conversation import Conversation, Passage, normalised
 from faithtui.domain.location import locate
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
+from faithtui.metrics.again import one_for_each
 from faithtui.metrics.attribution import at_home, found_in
 from faithtui.metrics.base import Ask
 from faithtui.metrics.concurrency import together
@@ -30,7 +31,6 @@ from faithtui.metrics.questions import (
 )
 from faithtui.metrics.shapes import Said
 from faithtui.metrics.strategies.common import (
-    ASKED_AGAIN,
     PEER_WORDS,
     FaithfulnessOptions,
     read_word,
@@ -49,13 +49,11 @@ async def gather(
 ) -> tuple[WindowFindings, ...]:
     """Ask about every window of a conversation; one entry per window."""
     windows = metric.windows(conversation)
-    asked = await together(
-        (
-            tried(_ask_window(metric, conversation, window, ask, given), metric.as_peer)
-            for window in windows
-        ),
-        at_once=metric.async_mode,
-    )
+
+    async def of_window(window: Window) -> WindowFindings | JudgeError:
+        return await tried(_ask_window(metric, conversation, window, ask, given), metric.as_peer)
+
+    asked = await together((of_window(window) for window in windows), at_once=metric.async_mode)
     findings = [
         WindowFindings(failure=told(each)) if isinstance(each, JudgeError) else each
         for each in asked
@@ -148,21 +146,16 @@ async def _verdicts(
     metric: FaithfulnessOptions, claims: Sequence[Claim], truths: tuple[str, ...], ask: Ask
 ) -> tuple[Said | None, ...]:
     """Ask for one verdict per numbered claim; missing ones are asked for again, at most twice."""
-    answers: dict[int, Said | None] = {}
-    open_claims = list(range(len(claims)))
-    for _ in range(1 + ASKED_AGAIN):
-        reply = await ask(
-            claim_verdicts(
-                metric.prompts, [claims[position].text for position in open_claims], truths
+    return await one_for_each(
+        len(claims),
+        lambda left, times: ask(
+            replace(
+                claim_verdicts(metric.prompts, [claims[n].text for n in left], truths),
+                replicate=times,
             )
-        )
-        answers.update(zip(open_claims, reply, strict=True))
-        open_claims = [
-            position for position in open_claims if not understood(answers[position], False)
-        ]
-        if not open_claims:
-            break
-    return tuple(answers[position] for position in range(len(claims)))
+        ),
+        lambda said: understood(said, False),
+    )
 
 
 def _same_turns(

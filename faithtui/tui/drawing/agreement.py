@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from faithtui.domain.cautions import headline
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import LabelSet
+from faithtui.domain.levels import PASS
 from faithtui.domain.readings import AnswerReading, ClaimReading
 from faithtui.domain.report_values import (
     AgreementReport,
@@ -17,7 +19,11 @@ from faithtui.domain.report_values import (
     Severity,
 )
 from faithtui.tui import format as fmt
+from faithtui.tui.described import counted, units_at
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 PAD = (Piece(" "),)
 
@@ -46,6 +52,7 @@ def units_of(
     judge: str,
     human: str,
     passing: Sequence[str],
+    spec: "MetricSpec",
 ) -> tuple[Unit, ...]:
     """List what a cell of the matrix counts, in the order of the readings."""
     if level is Level.CLAIMS:
@@ -60,14 +67,14 @@ def units_of(
             each.conversation,
             each.key,
             each.turn,
-            f"score {fmt.score(each.score)} over {fmt.plural(each.claims, 'claim')}",
+            f"score {fmt.score(each.score)} over {counted(each.claims, spec)}",
         )
         for each in answers
         if each.passes is not None
         and each.claims
         and each.human is not None
-        and (each.passes == (judge == "yes"))
-        and ((each.human in passing) == (human == "yes"))
+        and (each.passes == (judge == PASS))
+        and ((each.human in passing) == (human == PASS))
     )
 
 
@@ -181,7 +188,7 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
 
 
 def detection_lines(level: LevelReport, width: int) -> list[Line]:
-    """Draw how well the judge finds what is unfaithful, by both readings of idk."""
+    """Draw how well the judge finds what is bad, with and without what is unsure."""
     lines = _detection(level.strict, width)
     if level.lenient is not None:
         lines += [BLANK, *_detection(level.lenient, width)]
@@ -193,7 +200,7 @@ def _detection(found: Detection, width: int) -> list[Line]:
     return [
         *wrap(
             [
-                Piece("unfaithful = ", "quiet"),
+                Piece("to find: ", "quiet"),
                 Piece(words, "bad strong"),
                 Piece(f"  hit {found.tp} · false alarm {found.fp} · missed {found.fn}", "quiet"),
             ],
@@ -214,7 +221,7 @@ def score_lines(report: AgreementReport, width: int) -> list[Line]:
     left_out = [
         f"{fmt.thousands(count)} {what}"
         for count, what in (
-            (scores.vacuous, "without claims"),
+            (scores.vacuous, "with nothing judged"),
             (scores.unscored, "without a score"),
         )
         if count
@@ -241,7 +248,9 @@ def score_lines(report: AgreementReport, width: int) -> list[Line]:
     return lines
 
 
-def coverage_lines(report: AgreementReport, level: LevelReport, width: int) -> list[Line]:
+def coverage_lines(
+    report: AgreementReport, level: LevelReport, spec: "MetricSpec", width: int
+) -> list[Line]:
     """Draw what became of every unit, and how steady the judge is."""
     coverage = level.coverage
     rows = (
@@ -249,16 +258,16 @@ def coverage_lines(report: AgreementReport, level: LevelReport, width: int) -> l
         ("same label", coverage.agreed, "good"),
         ("overridden", coverage.overridden, "bad"),
         ("unreviewed", coverage.unreviewed, "quiet"),
-        ("not a fair claim", coverage.not_a_claim, "warn"),
+        ("not fair to judge", coverage.not_a_claim, "warn"),
         ("judge gave none", coverage.no_verdict, "warn"),
-        ("no claims", coverage.vacuous, "warn"),
+        (f"no {spec.units[1]}", coverage.vacuous, "warn"),
         ("no score", coverage.unscored, "warn"),
         ("other words", coverage.other_words, "warn"),
         ("by 2+ people", coverage.several_reviewers, "quiet"),
     )
     lines = [
         line(
-            Piece(f" {fit(f'all {level.level.value}', 18)}", "quiet"),
+            Piece(f" {fit(f'all {units_at(level.level, spec)[1]}', 18)}", "quiet"),
             Piece(f"{coverage.total:>6}", "strong"),
         )
     ]
@@ -272,8 +281,8 @@ def coverage_lines(report: AgreementReport, level: LevelReport, width: int) -> l
         lines += wrap(
             [
                 Piece(
-                    f"{steady.steady} of {steady.repeated} claims in several windows got the same "
-                    "label in all of them",
+                    f"{steady.steady} of {steady.repeated} {spec.units[1]} in several windows got "
+                    "the same label in all of them",
                     "quiet",
                 )
             ],
@@ -358,7 +367,7 @@ def difference_lines(
 
 
 def unit_lines(units: Sequence[Unit], width: int) -> list[Line]:
-    """List claims or answers of a cell."""
+    """List what a cell counts."""
     if not units:
         return wrap([Piece("no unit in this cell", "quiet")], width - 1, first=PAD)
     lines = []
@@ -376,7 +385,7 @@ def unit_lines(units: Sequence[Unit], width: int) -> list[Line]:
     return lines
 
 
-def nothing_labelled(report: AgreementReport, width: int) -> list[Line]:
+def nothing_labelled(report: AgreementReport, spec: "MetricSpec", width: int) -> list[Line]:
     """Say what to do where nothing can be compared yet."""
     return [
         BLANK,
@@ -385,9 +394,9 @@ def nothing_labelled(report: AgreementReport, width: int) -> list[Line]:
         *wrap(
             [
                 Piece(
-                    f"This run has {fmt.plural(report.claims.coverage.total, 'claim')}, and no "
-                    "claim has a person's verdict. Unreviewed is not agreed, so there is no "
-                    "figure."
+                    f"This run has {counted(report.claims.coverage.total, spec)}, and no "
+                    f"{spec.units[0]} has a person's verdict. Unreviewed is not agreed, so there "
+                    "is no figure."
                 )
             ],
             width - 2,

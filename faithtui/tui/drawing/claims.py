@@ -1,19 +1,29 @@
-"""Lines of the claim list, of the claim itself and of the windows that hold it."""
+"""Lines of the list of what is judged, of one entry of it, and of the windows that hold it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.evidence import read_text
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels import LabelSet
-from faithtui.store.records import ClaimView, ReviewView, TurnView
+from faithtui.store.records import (
+    ClaimView,
+    DocumentView,
+    ReviewView,
+    TurnView,
+    WindowVerdictView,
+)
 from faithtui.tui import format as fmt
-from faithtui.tui.drawing.evidence import MOST_READ
+from faithtui.tui.drawing.evidence import MOST_READ, joined_line
+from faithtui.tui.drawing.images import image_lines, image_numbers
+from faithtui.tui.drawing.windows import turns_of
 from faithtui.tui.lines import (
     BLANK,
     GLANCE,
     Line,
     Piece,
+    cut,
     fit,
     line,
     shown,
@@ -21,15 +31,19 @@ from faithtui.tui.lines import (
     spread,
     wrap,
 )
-from faithtui.tui.place import Focus, is_open, listed, verdict_in
+from faithtui.tui.place import Focus, heard, is_open, listed, verdict_in
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 TWO_LINES_FROM = 30
 """Cells from which a claim may take two lines and names its windows."""
 
 
-def human_letter(claim: ClaimView, labels: LabelSet) -> Piece:
+def human_letter(view: ReviewView, claim: ClaimView, labels: LabelSet) -> Piece:
     """Give what people said: a letter, · for the same as the judge, blank for nothing yet."""
-    said = claim.mine.verdict if claim.mine and claim.mine.verdict else claim.human
+    mine = heard(view, claim.mine.verdict) if claim.mine else None
+    said = mine or claim.human
     if said is None:
         return Piece(" ")
     if said == claim.judge.label:
@@ -37,17 +51,27 @@ def human_letter(claim: ClaimView, labels: LabelSet) -> Piece:
     return Piece(fmt.letter(said, labels), "human strong")
 
 
-def claim_list(view: ReviewView, focus: Focus, labels: LabelSet, width: int) -> list[Line]:
-    """List claims: number, judge's letter, people's letter, words, windows."""
+def claim_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) -> list[Line]:
+    """List what is judged: number, judge's letter, people's letter, words, windows.
+
+    Statements stand below the passage they belong to; of a whole answer one line is shown.
+    """
     claims = listed(view, focus.window)
     if not claims:
-        return _no_claims(view, width)
+        return _no_claims(view, focus, spec, width)
     numbers = len(str(len(view.claims)))
+    passages = _passages(view)
+    labels = spec.labels
     lines: list[Line] = []
     if width >= TWO_LINES_FROM:
-        head = Piece(f" {'#':>{numbers}} J H claim", "quiet")
+        head = Piece(f" {'#':>{numbers}} J H {spec.units[0]}", "quiet")
         lines.append(spread([head], [Piece("windows ", "quiet")], width))
+    document: int | None = None
     for row, claim in enumerate(claims):
+        if claim.document is not None and claim.document != document:
+            found = passages.get(claim.document)
+            lines.append(line(*cut([Piece(" "), *passage_name(claim.document, found)], width)))
+        document = claim.document
         here = claim.id == focus.claim
         verdict = verdict_in(claim, focus.window)
         noted = bool(claim.mine and claim.mine.note)
@@ -56,7 +80,7 @@ def claim_list(view: ReviewView, focus: Focus, labels: LabelSet, width: int) -> 
             Piece(f"{claim.number:>{numbers}} ", "" if is_open(claim) else "quiet"),
             Piece(fmt.letter(verdict.label, labels), f"strong {fmt.look(verdict.label, labels)}"),
             Piece(" "),
-            human_letter(claim, labels),
+            human_letter(view, claim, labels),
             Piece("*" if noted else " ", "human"),
         )
         if width < TWO_LINES_FROM:
@@ -65,30 +89,61 @@ def claim_list(view: ReviewView, focus: Focus, labels: LabelSet, width: int) -> 
             continue
         where = fmt.windows(tuple(each.window for each in claim.verdicts))
         text = shown_line(claim.text, "" if is_open(claim) else "quiet")
-        body = wrap([text], width - len(where) - 2, first=first, row=row, most=2)
+        if claim.kind == "answer":
+            body = [Line(tuple(cut([*first, text], width - len(where) - 2)))]
+        else:
+            body = wrap([text], width - len(where) - 2, first=first, row=row, most=2)
         last = body[-1]
         body[-1] = Line(spread(last.pieces, [Piece(where + " ", "quiet")], width).pieces, row)
         lines += body
     return lines
 
 
-def _no_claims(view: ReviewView, width: int) -> list[Line]:
+def passage_name(number: int, found: tuple[DocumentView, int] | None) -> list[Piece]:
+    """Name a passage: its number, where it came from, and the turn that retrieved it first."""
+    pieces = [Piece(f"P{number}", "strong")]
+    if found is None:
+        return pieces
+    document, turn = found
+    if document.source:
+        pieces += [Piece(" · ", "quiet"), shown_line(document.source, "quiet", limit=60)]
+    return [*pieces, Piece(f" · turn {turn + 1}", "quiet")]
+
+
+def _passages(view: ReviewView) -> Mapping[int, tuple[DocumentView, int]]:
+    """Find each passage by its number, with the turn of an assistant that retrieved it first."""
+    found: dict[int, tuple[DocumentView, int]] = {}
+    for turn in sorted(view.turns, key=lambda each: each.role != "assistant"):
+        for document in turn.documents or ():
+            found.setdefault(document.number, (document, turn.position))
+    return found
+
+
+def _no_claims(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) -> list[Line]:
     """Say why there is nothing to review here."""
-    why = view.item.reason or view.reason
-    lines = [BLANK, line(Piece(" No claims here.", "strong")), BLANK]
+    why = view.item.reason
+    if view.item.state.value == "done" and why is None:
+        rows = view.windows if focus.window is None else view.windows[focus.window :][:1]
+        why = next((row.reason for row in rows if row.reason), view.reason)
+    lines = [BLANK, line(Piece(f" No {spec.units[1]} here.", "strong")), BLANK]
     words = {
         "pending": "This conversation has not been judged yet.",
         "skipped": "It was skipped:",
         "failed": "It failed:",
-        "done": "The answers make no statement that could be checked.",
+        "done": spec.nothing_judged,
     }[view.item.state.value]
     lines += wrap([Piece(words)], width, first=[Piece(" ")])
-    if why:
+    if why and why != words:
         lines += wrap([shown(why, "warn")], width, first=[Piece(" ")])
     lines += [
         BLANK,
         *wrap(
-            [Piece("N goes to the next claim without a verdict, g c to the list.", "quiet")],
+            [
+                Piece(
+                    f"N goes to the next {spec.units[0]} without a verdict, g c to the list.",
+                    "quiet",
+                )
+            ],
             width,
             first=[Piece(" ")],
         ),
@@ -96,65 +151,105 @@ def _no_claims(view: ReviewView, width: int) -> list[Line]:
     return lines
 
 
-def claim_card(view: ReviewView, claim: ClaimView | None, width: int) -> list[Line]:
-    """Show a claim in full and the words of the answer that make it."""
+def claim_card(
+    view: ReviewView, claim: ClaimView | None, spec: "MetricSpec", width: int
+) -> list[Line]:
+    """Show what is judged in full, and the words it was taken from."""
     if claim is None:
         return [line(Piece(" nothing chosen", "quiet"))]
     pad = [Piece(" ")]
-    lines = wrap([shown(claim.text, "claim strong")], width - 1, first=pad)
+    if claim.kind == "answer":
+        lines = wrap([shown(claim.text, "claim")], width - 1, first=pad)
+        lines += _turn_images(view, claim.turn, width)
+        return [*lines, BLANK, *_asked(view, claim, width)]
+    lines = [*wrap([shown(claim.text, "claim strong")], width - 1, first=pad), BLANK]
+    if claim.kind == "statement":
+        return lines + _stated(view, claim, spec, width)
     answer = next((turn for turn in view.turns if turn.position == claim.turn), None)
-    question = _question(view.turns, claim.turn)
-    lines.append(BLANK)
     if answer is None:
         return lines
-    if claim.span is not None:
-        lines += wrap(
-            [Piece("answer: ", "quiet"), *quoted_answer(answer.content, claim.span)],
-            width - 1,
-            first=pad,
-            most=4,
-        )
-    else:
-        missing = missing_words(claim.text, answer.content)
-        if missing:
-            said = [
-                Piece("not word for word in the answer; not found: ", "quiet"),
-                shown_line(", ".join(missing), "warn", limit=200),
-            ]
-        else:
-            said = [Piece("all its words are in the answer", "quiet")]
-        lines += wrap(said, width - 1, first=pad, most=3)
-        lines += wrap(
-            [Piece("answer: ", "quiet"), shown_line(answer.content, limit=600)],
-            width - 1,
-            first=pad,
-            most=4,
-        )
-    if question is not None:
-        lines += wrap(
-            [Piece("asked: ", "quiet"), shown_line(question.content, "quiet", limit=600)],
-            width - 1,
-            first=pad,
-            most=3,
-        )
+    lines += _said_in(claim, spec, "answer", answer.content, width)
+    return lines + _asked(view, claim, width)
+
+
+def _stated(view: ReviewView, claim: ClaimView, spec: "MetricSpec", width: int) -> list[Line]:
+    """Show where a statement stands in its passage."""
+    pad = [Piece(" ")]
+    if claim.document is None:
+        return []
+    found = _passages(view).get(claim.document)
+    lines = wrap(
+        [Piece("from ", "quiet"), *passage_name(claim.document, found)], width - 1, first=pad
+    )
+    if found is not None:
+        lines += _said_in(claim, spec, "passage", found[0].text, width)
     return lines
 
 
+def _said_in(claim: ClaimView, spec: "MetricSpec", name: str, text: str, width: int) -> list[Line]:
+    """Show the words of a text that make a claim, or which of the claim's words it lacks."""
+    pad = [Piece(" ")]
+    if claim.span is not None:
+        return wrap(
+            [Piece(f"{name}: ", "quiet"), *quoted_answer(text, claim.span)],
+            width - 1,
+            first=pad,
+            most=4,
+        )
+    missing = missing_words(claim.text, text)
+    if missing:
+        said = [
+            Piece(f"not word for word in the {name}; not found: ", "quiet"),
+            shown_line(", ".join(missing), "warn", limit=200),
+        ]
+    else:
+        said = [Piece(f"all its words are in the {name}", "quiet")]
+    return [
+        *wrap(said, width - 1, first=pad, most=3),
+        *wrap(
+            [Piece(f"{name}: ", "quiet"), joined_line(text[:600])],
+            width - 1,
+            first=pad,
+            most=4,
+        ),
+    ]
+
+
+def _asked(view: ReviewView, claim: ClaimView, width: int) -> list[Line]:
+    """Show what the user had asked."""
+    question = _question(view.turns, claim.turn)
+    if question is None:
+        return []
+    return wrap(
+        [Piece("asked: ", "quiet"), shown_line(question.content, "quiet", limit=600)],
+        width - 1,
+        first=[Piece(" ")],
+        most=3,
+    )
+
+
+def _turn_images(view: ReviewView, position: int, width: int) -> list[Line]:
+    turn = next((each for each in view.turns if each.position == position), None)
+    if turn is None:
+        return []
+    return image_lines(turn.images, image_numbers(view), width - 1, [Piece(" ")])
+
+
 def quoted_answer(content: str, span: Span) -> list[Piece]:
-    """Give the words of an answer that make a claim, and some around them."""
+    """Give the words of a text that make a claim, and some around them."""
     before = content[max(0, span.start - 60) : span.start]
     after = content[span.end : span.end + 100]
     return [
-        shown_line(("…" if span.start > 60 else "") + before.lstrip()),
+        joined_line(("…" if span.start > 60 else "") + before.lstrip()),
         Piece("«", "quote"),
-        shown_line(content[span.start : span.end], "quote"),
+        joined_line(content[span.start : span.end], "quote"),
         Piece("»", "quote"),
-        shown_line(after.rstrip() + ("…" if span.end + 100 < len(content) else "")),
+        joined_line(after.rstrip() + ("…" if span.end + 100 < len(content) else "")),
     ]
 
 
 def missing_words(claim: str, answer: str) -> list[str]:
-    """List the claim's telling words that its answer does not have, in order."""
+    """List the claim's telling words that the text does not have, in order."""
     there = {word.stem for word in read_text(answer[:MOST_READ]).words}
     read = read_text(claim[:GLANCE])
     return [
@@ -170,131 +265,6 @@ def _question(turns: Sequence[TurnView], answer: int) -> TurnView | None:
     return before[-1] if before else None
 
 
-def window_list(view: ReviewView, focus: Focus, width: int) -> list[Line]:
-    """List windows with their turns, claims and scores; the first entry is all of them."""
-    head = _window_columns("", "turns", "claims", "open", "score", width)
-    lines = [line(Piece(head, "quiet"))]
-    scores, corrected = view.item.scores, view.item.corrected
-    lines.append(
-        _window_row(
-            0,
-            focus.window is None,
-            "all",
-            _turns(tuple(turn.position for turn in view.turns)),
-            view.claims,
-            fmt.score_change(
-                scores.windowed if scores else None, corrected.windowed if corrected else None
-            ),
-            width,
-        )
-    )
-    for row, window in enumerate(view.windows, start=1):
-        lines.append(
-            _window_row(
-                row,
-                focus.window == window.position,
-                f"w{window.position + 1}",
-                _turns(window.turns) + (" !" if window.without_context else ""),
-                listed(view, window.position),
-                fmt.score_change(window.score, window.corrected),
-                width,
-            )
-        )
-    if any(window.without_context for window in view.windows):
-        lines.append(line(Piece(" ! no context was retrieved", "quiet")))
-    return lines
-
-
-def _turns(turns: tuple[int, ...]) -> str:
-    if not turns:
-        return "none"
-    first, last = turns[0] + 1, turns[-1] + 1
-    return f"{first}" if first == last else f"{first}-{last}"
-
-
-def _window_row(
-    row: int,
-    here: bool,
-    name: str,
-    turns: str,
-    held: Sequence[ClaimView],
-    score: str,
-    width: int,
-) -> Line:
-    left = sum(is_open(claim) for claim in held)
-    text = _window_columns(
-        name, turns, str(len(held)), str(left) if left else "done" if held else "", score, width
-    )
-    return line((">" if here else " ") + text[1:], row=row)
-
-
-def _window_columns(name: str, turns: str, claims: str, left: str, score: str, width: int) -> str:
-    room = width - 1 - 4 - 6 - 5
-    last = max(10, min(14, room - 8))
-    return (
-        f" {fit(name, 4)}{fit(turns, room - last)}{fit(claims, 6, right=True)}"
-        f"{fit(left, 5, right=True)}{fit(score, last, right=True)}"
-    )
-
-
-def transcript(
-    view: ReviewView, claim: ClaimView | None, width: int, most: int = GLANCE
-) -> tuple[list[Line], int]:
-    """Show the conversation with the claim's words marked.
-
-    Args:
-        view: The conversation.
-        claim: The claim; None marks nothing.
-        width: Cells of a line.
-        most: Characters of a turn that are drawn.
-
-    Returns:
-        The lines, and the index of the line where the claim's turn begins (0 without one).
-    """
-    lines: list[Line] = []
-    at = 0
-    judged = {turn for window in view.windows for turn in window.turns}
-    for turn in view.turns:
-        mine = claim is not None and turn.position == claim.turn
-        if mine:
-            at = len(lines)
-        who = "user" if turn.role == "user" else "bot "
-        first = [Piece(f" {turn.position + 1:>2} {who} ", "quiet")]
-        if mine and claim is not None and claim.span is not None:
-            span = claim.span
-            pieces = [
-                shown(turn.content[: span.start], most=most),
-                Piece("«", "quote"),
-                shown(turn.content[span.start : span.end], "quote", most),
-                Piece("»", "quote"),
-                shown(turn.content[span.end :], most=most),
-            ]
-        else:
-            pieces = [shown(turn.content, "quiet" if turn.role == "user" else "", most)]
-        lines += wrap(pieces, width - 1, first=first)
-        lines += _documents(turn, mine, width)
-        if judged and turn.position not in judged:
-            words = "in no window: not judged"
-            lines += wrap([Piece(words, "warn")], width - 1, first=[Piece(" " * 9)])
-    return lines, at
-
-
-def _documents(turn: TurnView, mine: bool, width: int) -> list[Line]:
-    """Name the passages of an answer by number."""
-    if turn.role == "user":
-        return []
-    if turn.documents is None:
-        words = "context unknown"
-    elif not turn.documents:
-        words = "retrieval returned nothing"
-    else:
-        words = " ".join(f"P{document.number}" for document in turn.documents)
-    pieces = [Piece(words, "quiet")]
-    if mine:
-        pieces.append(Piece("  <- claim", "human"))
-    return wrap(pieces, width - 1, first=[Piece(" " * 9)])
-
-
 def occurrences(claim: ClaimView, view: ReviewView, labels: LabelSet, width: int) -> list[Line]:
     """List the judge's word on a claim in each window that holds it."""
     lines: list[Line] = []
@@ -306,24 +276,34 @@ def occurrences(claim: ClaimView, view: ReviewView, labels: LabelSet, width: int
             Line(
                 (
                     Piece(f" w{verdict.window + 1:<3}", "strong"),
-                    Piece(f"turns {_turns(window.turns):<8}", "quiet"),
+                    Piece(f"turns {turns_of(window.turns):<8}", "quiet"),
                     Piece(fmt.word(verdict.label, labels), fmt.look(verdict.label, labels)),
                     Piece(f"{sure}{home}", "quiet"),
                 ),
                 row,
             )
         )
-        if verdict.word is not None and labels.read(verdict.word) != verdict.word:
+        if wrote_otherwise(claim, verdict):
             lines += wrap(
-                [Piece("wrote: ", "quiet"), shown_line(verdict.word, limit=200)],
+                [Piece("wrote: ", "quiet"), shown_line(verdict.word or "", limit=400)],
                 width - 1,
                 first=[Piece(" " * 6)],
                 row=row,
-                most=2,
+                most=4,
             )
         if verdict.reason:
             lines += wrap([shown(verdict.reason)], width - 1, first=[Piece(" " * 6)], row=row)
     return lines
+
+
+def wrote_otherwise(claim: ClaimView, verdict: WindowVerdictView) -> bool:
+    """Say whether the judge wrote something else than the label that was read from it.
+
+    On a whole answer its reply is always worth reading: the label was read out of a text.
+    """
+    if verdict.word is None:
+        return False
+    return claim.kind == "answer" or verdict.word.strip().casefold() != verdict.label
 
 
 def words_lines(words: str, width: int) -> list[Line]:

@@ -1,23 +1,29 @@
-"""Lines of the passages behind a claim, and of the judge's truths."""
+"""Lines of the passages behind a claim."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from faithtui.domain.conversation import Span
+from faithtui.domain.conversation import Image, Span
 from faithtui.domain.evidence import (
     NamedTruth,
+    Quote,
     RankedPassage,
     ReadText,
     excerpt,
-    overlap,
     rank_passages,
     read_text,
 )
 from faithtui.domain.ids import TruthId
-from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
+from faithtui.store.records import ClaimView, DocumentView, ReviewView
+from faithtui.tui.drawing.images import image_lines, image_numbers
+from faithtui.tui.drawing.transcript import not_used
 from faithtui.tui.lines import BLANK, GLANCE, LONGEST, Line, Piece, line, shown, shown_line, wrap
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 _LINE_END = re.compile(r"\s*\n\s*")
 MOST_READ = 60_000
@@ -46,6 +52,8 @@ class PassageView:
     ranked: RankedPassage
     truths: tuple[tuple[int, str], ...]
     """T numbers the judge named for the claim in this passage, each with its stance."""
+    ranks: bool = True
+    """How well it matches says something; a statement's own passage is just the passage."""
 
 
 def read_view(view: ReviewView) -> ReadView:
@@ -62,7 +70,12 @@ def read_view(view: ReviewView) -> ReadView:
 def ranked_passages(
     view: ReviewView, claim: ClaimView, window: int | None, read: ReadView
 ) -> tuple[PassageView, ...]:
-    """Rank the passages of a claim: those of its turn first, then the others of its window."""
+    """Rank the passages of a claim: those of its turn first, then the others of its window.
+
+    A statement of a passage has that passage alone, with the statement marked in it.
+    """
+    if claim.kind == "statement":
+        return _own_passage(view, claim, read)
     home = window if window is not None else claim.judge.window
     turns = set(view.windows[home].turns) if home < len(view.windows) else set()
     own: dict[int, tuple[DocumentView, int]] = {}
@@ -70,7 +83,7 @@ def ranked_passages(
     for turn in view.turns:
         if turn.position == claim.turn:
             own |= {document.number: (document, turn.position) for document in turn.documents or ()}
-        elif turn.position in turns:
+        elif turn.position in turns and turn.role == "assistant":
             for document in turn.documents or ():
                 others.setdefault(document.number, (document, turn.position))
     others = {number: found for number, found in others.items() if number not in own}
@@ -105,11 +118,24 @@ def ranked_passages(
     return tuple(found)
 
 
+def _own_passage(view: ReviewView, claim: ClaimView, read: ReadView) -> tuple[PassageView, ...]:
+    """Find the passage a statement belongs to."""
+    for turn in view.turns:
+        for document in turn.documents or ():
+            if turn.position == claim.turn and document.number == claim.document:
+                quotes = (Quote(claim.span, None),) if claim.span is not None else ()
+                ranked = RankedPassage(0, 1.0, claim.span, quotes, ())
+                text = read.documents[document.number]
+                return (PassageView(document, turn.position, True, text, ranked, (), False),)
+    return ()
+
+
 def passage_lines(
     view: ReviewView,
     claim: ClaimView | None,
     passages: Sequence[PassageView],
     chosen: int,
+    spec: "MetricSpec",
     width: int,
     height: int,
 ) -> tuple[list[Line], list[int]]:
@@ -121,7 +147,8 @@ def passage_lines(
     if claim is None:
         return [], []
     if not passages:
-        return _no_passages(view, claim, width), []
+        return _no_passages(view, claim, spec, width), []
+    numbers = image_numbers(view)
     lines: list[Line] = []
     starts: list[int] = []
     for number, passage in enumerate(passages):
@@ -133,6 +160,7 @@ def passage_lines(
         lines += wrap(heading, width, first=[mark], rest=[Piece("     ")])
         budget = width * (max(6, height // 2) if number == chosen else max(3, height // 8))
         lines += wrap(excerpted(passage, budget), width - 1, first=[Piece("  ")])
+        lines += image_lines(passage.document.images, numbers, width - 1, [Piece("  ")])
         lines.append(BLANK)
     return lines, starts
 
@@ -145,7 +173,9 @@ def _heading(passage: PassageView, chosen: bool) -> list[Piece]:
     ]
     if document.source:
         pieces += [Piece(" · "), shown_line(document.source, limit=60)]
-    pieces.append(Piece(f" · turn {passage.turn + 1} · match {passage.ranked.match:.2f}", "quiet"))
+    pieces.append(Piece(f" · turn {passage.turn + 1}", "quiet"))
+    if passage.ranks:
+        pieces.append(Piece(f" · match {passage.ranked.match:.2f}", "quiet"))
     for number, stance in passage.truths:
         look = "good" if stance == "supports" else "bad"
         pieces.append(Piece(f" · T{number} {stance}", look))
@@ -173,7 +203,7 @@ def excerpted(passage: PassageView, budget: int) -> list[Piece]:
 def marked(passage: PassageView, part: Span, *, one_line: bool = False) -> list[Piece]:
     """Give a stretch of a passage with quotes between « » and telling words marked."""
     text = passage.document.text
-    make = _joined_line if one_line else _whole
+    make = joined_line if one_line else _whole
     looks = {None: "quote", "supports": "quote-good", "contradicts": "quote-bad"}
     edges = {part.start, part.end}
     for span in (
@@ -204,101 +234,38 @@ def marked(passage: PassageView, part: Span, *, one_line: bool = False) -> list[
     return pieces
 
 
-def full_passage(passage: PassageView, width: int) -> list[Line]:
+def full_passage(passage: PassageView, numbers: Mapping[Image, int], width: int) -> list[Line]:
     """Show a whole passage, line ends and all."""
     length = len(passage.document.text)
     heading = wrap(_heading(passage, False), width)
+    images = image_lines(passage.document.images, numbers, width - 1, [Piece(" ")])
     if not length:
-        return [*heading, BLANK, line(Piece(" (empty)", "quiet"))]
+        return [*heading, BLANK, line(Piece(" (empty)", "quiet")), *images]
     pieces = marked(passage, Span(0, min(length, LONGEST)))
     if length > LONGEST:
         pieces.append(Piece(f"… ({length - LONGEST:,} more characters)", "quiet"))
-    return [*heading, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")])]
+    return [*heading, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")]), *images]
 
 
 def _whole(text: str, look: str) -> Piece:
     return shown(text, look, LONGEST)
 
 
-def _joined_line(text: str, look: str) -> Piece:
+def joined_line(text: str, look: str = "") -> Piece:
     """Draw an excerpt on one line; line ends become blanks, `t` shows them."""
     return shown_line(_LINE_END.sub(" ", text), look, limit=LONGEST)
 
 
-def _no_passages(view: ReviewView, claim: ClaimView, width: int) -> list[Line]:
+def _no_passages(view: ReviewView, claim: ClaimView, spec: "MetricSpec", width: int) -> list[Line]:
     turn = next((each for each in view.turns if each.position == claim.turn), None)
     if turn is None or turn.documents is None:
         words = "Nothing is known of what the assistant was shown for this answer."
     else:
         words = "Retrieval returned nothing for this answer, nor for its window."
-    return [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
-
-
-def truth_lines(
-    view: ReviewView,
-    claim: ClaimView | None,
-    window: int | None,
-    read: ReadView,
-    has_truths: bool,
-    width: int,
-) -> list[Line]:
-    """List the judge's truths: those it named for the claim, then the others in view."""
-    pad = [Piece(" ")]
-    if not has_truths:
-        return wrap(
-            [Piece("This metric draws no truths: the judge reads the passages.", "quiet")],
-            width - 1,
-            first=pad,
-        )
-    if claim is None:
-        return []
-    if not view.truths:
-        return wrap(
-            [Piece("The judge drew no truths from the context.", "warn")], width - 1, first=pad
-        )
-    lines = named_truths(view, claim, window, width)
-    if not lines:
-        words = f"named for claim {claim.number}: none"
-        lines = [line(Piece(f" {words}", "quiet")), BLANK]
-    home = window if window is not None else claim.judge.window
-    named = {each.truth for each in claim.evidence}
-    rest = [truth for truth in view.truths if truth.id not in named and home in truth.windows]
-    if rest:
-        said = read_text(claim.text[:GLANCE])
-        shares = {truth.number: overlap(said, read.truths[truth.id]) for truth in rest}
-        lines.append(line(Piece(f" others in w{home + 1}, nearest first", "quiet")))
-        for truth in sorted(rest, key=lambda each: (-shares[each.number], each.number)):
-            share = shares[truth.number]
-            lines += _truth(truth, width, "quiet", f"~ {share:.2f}" if share >= 0.3 else "")
+    lines = [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
+    unused = [each for each in view.turns if each.role == "user" and each.documents]
+    if unused:
+        turns = ", ".join(str(each.position + 1) for each in unused)
+        words = f"There is context on user turn {turns}, {not_used(spec)}."
+        lines += wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])
     return lines
-
-
-def named_truths(view: ReviewView, claim: ClaimView, window: int | None, width: int) -> list[Line]:
-    """List the truths that the judge named for a claim; [] for none."""
-    home = window if window is not None else claim.judge.window
-    by_id = {truth.id: truth for truth in view.truths}
-    lines: list[Line] = []
-    for stance, look in (("contradicts", "bad"), ("supports", "good")):
-        chosen = [
-            by_id[each.truth]
-            for each in claim.evidence
-            if each.stance == stance and each.truth in by_id
-        ]
-        if not chosen:
-            continue
-        what = "contradict" if stance == "contradicts" else "support"
-        lines.append(line(Piece(f" truths that {what} claim {claim.number}", f"{look} strong")))
-        for truth in chosen:
-            note = "" if home in truth.windows else "not in this window"
-            lines += _truth(truth, width, look, note)
-        lines.append(BLANK)
-    return lines
-
-
-def _truth(truth: TruthView, width: int, look: str, note: str) -> list[Line]:
-    where = f"P{truth.document}" if truth.document is not None else ""
-    tail = " ".join(word for word in (where, note) if word)
-    pieces = [shown_line(truth.text, "quiet" if look == "quiet" else "")]
-    if tail:
-        pieces.append(Piece(f"  {tail}", "quiet"))
-    return wrap(pieces, width - 1, first=[Piece(f" T{truth.number:<3}", f"{look} strong")])

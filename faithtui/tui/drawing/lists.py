@@ -1,14 +1,20 @@
 """Lines of the run list, of the conversation list, and of what is known of one entry."""
 
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from faithtui.domain.scores import ScoreSet
 from faithtui.judges.opening import judge_title
 from faithtui.store.records import ItemRow, ItemState, ReviewView, RunRow, RunState
 from faithtui.tui import format as fmt
+from faithtui.tui.described import counted
+from faithtui.tui.drawing.images import image_lines, image_numbers
+from faithtui.tui.drawing.transcript import not_used
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown, shown_line, wrap
 
-WIDE_FROM = 100
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 
 def run_head(width: int) -> Line:
@@ -60,7 +66,7 @@ def _run_columns(
 ) -> str:
     fixed = 1 + 5 + 1 + 6 + 1 + 11 + 6 + 6 + 1 + 11 + 2
     room = max(10, width - fixed)
-    first = room * 11 // 20
+    first = room * 12 // 20
     return (
         f" {fit(run, 5)} {fit(metric, first)}{fit(' ' + judge, room - first)}"
         f"{fit(conversations, 6, right=True)} {fit(status, 11)}{fit(score, 6, right=True)}"
@@ -110,20 +116,33 @@ def no_runs(width: int) -> list[Line]:
     ]
 
 
-def run_details(row: RunRow | None, width: int) -> list[Line]:
-    """Say what is known of a run."""
-    if row is None:
+def run_details(row: RunRow | None, metric: "MetricSpec | None", width: int) -> list[Line]:
+    """Say what is known of a run.
+
+    Args:
+        row: The run; None: none is chosen.
+        metric: Its metric; None while that is being read.
+        width: Cells of a line.
+    """
+    if row is not None and metric is None:
+        return []
+    if row is None or metric is None:
         return [line(Piece(" no run chosen", "quiet"))]
     pad = [Piece(" ")]
     spec = row.spec
+    units = metric.units[1]
     parts: list[list[Piece]] = [
-        [Piece("judge ", "quiet"), shown_line(judge_title(spec.judge), limit=200)],
+        [
+            Piece(metric.title, "strong"),
+            Piece(" · judge ", "quiet"),
+            shown_line(judge_title(spec.judge), limit=200),
+        ],
         [
             Piece(f"{fmt.plural(row.conversations, 'conversation')}: {row.done} done"),
             Piece(f", {row.pending} pending" if row.pending else ""),
             Piece(f", {row.failed} failed" if row.failed else "", "bad"),
             Piece(f", {row.skipped} skipped" if row.skipped else "", "warn"),
-            Piece(f" · {fmt.plural(row.windows, 'window')} · {fmt.plural(row.claims, 'claim')}"),
+            Piece(f" · {fmt.plural(row.windows, 'window')} · {counted(row.claims, metric)}"),
         ],
         [
             Piece("judge's score "),
@@ -131,18 +150,18 @@ def run_details(row: RunRow | None, width: int) -> list[Line]:
             Piece(f" (mean of {fmt.plural(row.done, 'conversation')}, windowed)", "quiet"),
             Piece("  corrected "),
             Piece(fmt.number(row.corrected) if row.labelled else fmt.NONE, "strong"),
-            Piece(f" ({fmt.plural(row.labelled, 'claim')} labelled)", "quiet"),
+            Piece(f" ({counted(row.labelled, metric)} labelled)", "quiet"),
         ],
         [
             Piece("labels "),
             Piece(fmt.bar(row.labelled, row.claims, min(30, max(8, width - 40))), "human"),
-            Piece(f" {row.labelled} of {fmt.plural(row.claims, 'claim')}"),
+            Piece(f" {row.labelled} of {counted(row.claims, metric)}"),
         ],
     ]
     if row.reason:
         parts.append([Piece("! ", "warn"), shown(row.reason, "warn")])
     if row.missing_verdicts:
-        words = f"! {fmt.plural(row.missing_verdicts, 'claim')} without a verdict: never a pass"
+        words = f"! {counted(row.missing_verdicts, metric)} without a verdict: never a pass"
         parts.append([Piece(words, "warn")])
     if row.failed_windows:
         parts.append([Piece(f"! {fmt.plural(row.failed_windows, 'window')} failed", "bad")])
@@ -158,7 +177,7 @@ def run_details(row: RunRow | None, width: int) -> list[Line]:
         [
             Piece(f"{spec.peer} · strategy ", "quiet"),
             shown_line(spec.strategy, "quiet"),
-            Piece(f" · claims {spec.claims} · prompts {spec.prompt_digest[:8]}", "quiet"),
+            Piece(f" · {units} {spec.claims} · prompts {spec.prompt_digest[:8]}", "quiet"),
             Piece(" · as peer" if spec.rule.as_peer else "", "quiet"),
         ],
         [Piece("passing: ", "quiet"), shown_line(", ".join(spec.rule.passing)), *bar],
@@ -181,21 +200,17 @@ def run_details(row: RunRow | None, width: int) -> list[Line]:
     return lines
 
 
-def item_head(width: int) -> Line:
+def item_head(spec: "MetricSpec", width: int) -> Line:
     """Name the columns of the conversation list."""
     return Line(
         (
             Piece(
                 _item_columns(
                     width,
-                    "  no",
-                    "conversation",
-                    "begins with",
-                    "no",
-                    "yes",
-                    "idk",
-                    "score",
-                    "labelled",
+                    ("  no", "conversation", "begins with"),
+                    spec.labels.names,
+                    ("score", "labelled"),
+                    spec,
                 ),
                 "quiet",
             ),
@@ -203,30 +218,27 @@ def item_head(width: int) -> Line:
     )
 
 
-def item_line(row: ItemRow, width: int, here: bool) -> Line:
+def item_line(row: ItemRow, spec: "MetricSpec", width: int, here: bool) -> Line:
     """Draw a conversation in the list."""
     mark = ">" if here else " "
     key = shown_line(row.key, limit=80).text
     opening = shown_line(row.opening, limit=200).text
+    number = f"{mark}{fit(str(row.number), 4, right=True)}"
     if row.state in (ItemState.PENDING, ItemState.SKIPPED):
         why = {"pending": "not judged yet", "skipped": "skipped"}[row.state.value]
         if row.reason:
             why += f": {shown_line(row.reason, limit=120).text}"
         look = "quiet" if row.state is ItemState.PENDING else "warn"
-        text = f"{mark}{fit(str(row.number), 4, right=True)} {fit(key, _key_width(width))} "
+        text = f"{number} {fit(key, _key_width(width))} "
         return line(Piece(text, "quiet"), Piece(fit(why, width - len(text)), look))
     changed = row.corrected is not None and row.corrected != row.scores
     score = _headline(row.corrected if changed else row.scores)
     text = _item_columns(
         width,
-        f"{mark}{fit(str(row.number), 4, right=True)}",
-        key,
-        opening,
-        str(row.no),
-        str(row.yes),
-        str(row.idk),
-        ("*" if changed else "") + score,
-        f"{row.labelled}/{row.claims}",
+        (number, key, opening),
+        [str(row.labels.get(name, 0)) for name in spec.labels.names],
+        (("*" if changed else "") + score, f"{row.labelled}/{row.claims}"),
+        spec,
     )
     if row.state is ItemState.FAILED:
         return line(Piece(text, "bad"))
@@ -243,22 +255,24 @@ def _key_width(width: int) -> int:
 
 def _item_columns(
     width: int,
-    number: str,
-    key: str,
-    opening: str,
-    no: str,
-    yes: str,
-    idk: str,
-    score: str,
-    labelled: str,
+    left: tuple[str, str, str],
+    counts: Sequence[str],
+    right: tuple[str, str],
+    spec: "MetricSpec",
 ) -> str:
+    """Set number, name and opening, one count per label, score and labelled."""
+    number, key, opening = left
+    score, labelled = right
+    sizes = [max(4, min(10, len(name) + 1)) for name in spec.labels.names]
     first = _key_width(width)
-    fixed = 5 + 1 + first + 1 + 4 + 4 + 4 + 11 + 10 + 1
+    fixed = 5 + 1 + first + 1 + sum(sizes) + 11 + 10 + 1
     room = max(0, width - fixed)
+    middle = "".join(
+        fit(count, size, right=True) for count, size in zip(counts, sizes, strict=True)
+    )
     return (
-        f"{fit(number, 5)} {fit(key, first)} {fit(opening, room)}{fit(no, 4, right=True)}"
-        f"{fit(yes, 4, right=True)}{fit(idk, 4, right=True)}{fit(score, 11, right=True)}"
-        f"{fit(labelled, 10, right=True)} "
+        f"{fit(number, 5)} {fit(key, first)} {fit(opening, room)}{middle}"
+        f"{fit(score, 11, right=True)}{fit(labelled, 10, right=True)} "
     )
 
 
@@ -288,9 +302,11 @@ def no_conversations(width: int, has_run: bool) -> list[Line]:
     ]
 
 
-def item_details(row: ItemRow | None, view: ReviewView | None, width: int) -> list[Line]:
+def item_details(
+    row: ItemRow | None, view: ReviewView | None, spec: "MetricSpec | None", width: int
+) -> list[Line]:
     """Say what is known of a conversation, and show it."""
-    if row is None:
+    if row is None or spec is None:
         return [line(Piece(" no conversation chosen", "quiet"))]
     pad = [Piece(" ")]
     lines = wrap(
@@ -298,7 +314,7 @@ def item_details(row: ItemRow | None, view: ReviewView | None, width: int) -> li
             shown_line(row.source, "quiet", limit=60),
             Piece(
                 f" · {fmt.plural(row.turns, 'turn')} · {fmt.plural(row.windows, 'window')} · "
-                f"{fmt.plural(row.claims, 'claim')}",
+                f"{counted(row.claims, spec)}",
                 "quiet",
             ),
         ],
@@ -310,11 +326,11 @@ def item_details(row: ItemRow | None, view: ReviewView | None, width: int) -> li
         for name, judge, people in (
             ("windowed", row.scores.windowed, corrected.windowed),
             ("per interaction", row.scores.per_interaction, corrected.per_interaction),
-            ("all claims", row.scores.pooled, corrected.pooled),
+            (f"all {spec.units[1]}", row.scores.pooled, corrected.pooled),
         ):
             lines.append(line(Piece(f" {name:<16}", "quiet"), fmt.score_change(judge, people)))
     if row.missing:
-        words = f"! {fmt.plural(row.missing, 'claim')} without a verdict"
+        words = f"! {counted(row.missing, spec)} without a verdict"
         lines += wrap([Piece(words, "warn")], width - 1, first=pad)
     if row.reason:
         lines += wrap(
@@ -325,12 +341,13 @@ def item_details(row: ItemRow | None, view: ReviewView | None, width: int) -> li
     lines.append(BLANK)
     if view is None or view.item.id != row.id:
         return lines + wrap([shown(row.opening, "quiet")], width - 1, first=pad)
-    return lines + turns(view, width)
+    return lines + turns(view, spec, width)
 
 
-def turns(view: ReviewView, width: int) -> list[Line]:
+def turns(view: ReviewView, spec: "MetricSpec", width: int) -> list[Line]:
     """Show the turns of a conversation with what was retrieved."""
     lines: list[Line] = []
+    numbers = image_numbers(view)
     for turn in view.turns:
         who = "user" if turn.role == "user" else "bot "
         first = [Piece(f" {turn.position + 1:>2} {who} ", "quiet")]
@@ -340,5 +357,11 @@ def turns(view: ReviewView, width: int) -> list[Line]:
                 pieces.append(Piece(" [context unknown]", "quiet"))
             else:
                 pieces.append(Piece(f" [{fmt.plural(len(turn.documents), 'passage')}]", "quiet"))
+        elif turn.documents:
+            count = fmt.plural(len(turn.documents), "passage")
+            pieces.append(Piece(f" [{count}, {not_used(spec)}]", "quiet"))
         lines += wrap(pieces, width - 1, first=first)
+        documents = [image for each in turn.documents or () for image in each.images]
+        images = (*turn.images, *(each for each in documents if each not in turn.images))
+        lines += image_lines(images, numbers, width - 1, [Piece(" " * 9)])
     return lines

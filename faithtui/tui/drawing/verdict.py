@@ -1,12 +1,18 @@
 """Lines of the verdict: what can be said, what was said, and what it does to the scores."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui import format as fmt
+from faithtui.tui.described import reference_letter
+from faithtui.tui.drawing.claims import wrote_otherwise
 from faithtui.tui.lines import BLANK, Line, Piece, cut, line, shown, shown_line, wrap
-from faithtui.tui.place import Focus, verdict_in
+from faithtui.tui.place import Focus, heard, verdict_in
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 VERDICT_KEYS = ("y", "n", "i")
 """Keys of a metric's labels, in the order of its label set."""
@@ -20,20 +26,25 @@ class VerdictView:
     view: ReviewView
     claim: ClaimView | None
     focus: Focus
-    labels: LabelSet
+    spec: "MetricSpec"
     once: bool
     """Show scores in which each interaction counts once, not once per window."""
     last: str
     """The last act in words; "" for none yet."""
 
+    @property
+    def labels(self) -> LabelSet:
+        """What judge and people can say."""
+        return self.spec.labels
 
-def choices(labels: LabelSet) -> tuple[tuple[str, str, str], ...]:
+
+def choices(spec: "MetricSpec") -> tuple[tuple[str, str, str], ...]:
     """List what a person can say: key, label and meaning."""
     own = tuple(
         (key, label.name, label.meaning)
-        for key, label in zip(VERDICT_KEYS, labels.labels, strict=False)
+        for key, label in zip(VERDICT_KEYS, spec.labels.labels, strict=False)
     )
-    return (*own, (UNFAIR_KEY, NOT_A_CLAIM, "not a fair claim"))
+    return (*own, (UNFAIR_KEY, NOT_A_CLAIM, f"not a fair {spec.units[0]}"))
 
 
 def verdict_lines(shown_view: VerdictView, width: int, height: int) -> list[Line]:
@@ -73,8 +84,17 @@ def conversation_score(view: ReviewView, once: bool) -> str:
     )
 
 
-def _said(claim: ClaimView) -> str | None:
-    return claim.mine.verdict if claim.mine else None
+def _said(shown_view: VerdictView, claim: ClaimView) -> str | None:
+    """Give the reviewer's word, in the words of the run's metric."""
+    return heard(shown_view.view, claim.mine.verdict) if claim.mine else None
+
+
+def _wrote(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    """Give what the judge wrote where that is not the label itself."""
+    verdict = verdict_in(claim, shown_view.focus.window)
+    if not wrote_otherwise(claim, verdict):
+        return []
+    return [Piece("«"), shown_line(verdict.word or "", limit=400), Piece("»")]
 
 
 def _judge(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
@@ -98,15 +118,18 @@ def _judge(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
 
 def _truths(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     numbers = {truth.id: truth.number for truth in shown_view.view.truths}
+    letter = reference_letter(shown_view.spec)
+    facts = shown_view.spec.references_are_facts
     pieces: list[Piece] = []
     for stance, look in (("contradicts", "bad"), ("supports", "good")):
         named = [
-            f"T{numbers[e.truth]}"
+            f"{letter}{numbers[e.truth]}"
             for e in claim.evidence
             if e.stance == stance and e.truth in numbers
         ]
         if named:
-            pieces.append(Piece(f" · {' '.join(named[:5])} {stance}", look))
+            words = f"{' '.join(named[:5])} {stance}" if facts else f"serves {' '.join(named[:5])}"
+            pieces.append(Piece(f" · {words}", look))
     return pieces
 
 
@@ -123,13 +146,27 @@ def _others(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
             continue
         if pieces:
             pieces.append(Piece(", ", "quiet"))
-        pieces += [
-            shown_line(other.reviewer, "quiet", limit=24),
-            Piece(f" {fmt.letter(other.verdict, shown_view.labels)}", "human strong"),
-        ]
+        word = heard(shown_view.view, other.verdict)
+        pieces.append(shown_line(other.reviewer, "quiet", limit=24))
+        if word is None:
+            pieces.append(Piece(f" {_elsewhere(other.verdict)}", "quiet"))
+        else:
+            pieces.append(Piece(f" {fmt.letter(word, shown_view.labels)}", "human strong"))
     if len(claim.others) > 4:
         pieces.append(Piece(f" and {len(claim.others) - 4} more", "quiet"))
     return pieces
+
+
+def _mine_elsewhere(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    """Tell of a word of the reviewer's that this metric has no meaning for."""
+    if claim.mine is None or claim.mine.verdict is None or _said(shown_view, claim) is not None:
+        return []
+    return [Piece(_elsewhere(claim.mine.verdict), "warn")]
+
+
+def _elsewhere(word: str) -> str:
+    """Quote a word that was said under another metric and means nothing under this one."""
+    return f"`{shown_line(word, limit=24).text}`, a word of another metric"
 
 
 def _choice(key: str, label: str, meaning: str, said: str | None) -> list[Piece]:
@@ -139,24 +176,29 @@ def _choice(key: str, label: str, meaning: str, said: str | None) -> list[Piece]
 
 
 def _strip(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
-    """Draw four lines; only the last word on unfair claims is shorter than elsewhere."""
+    """Draw four lines; only the word for what is not fair is shorter than elsewhere."""
     room = width - 2
-    said = _said(claim)
+    said = _said(shown_view, claim)
     yours: list[Piece] = [Piece("yours: ", "quiet")]
-    for key, label, meaning in choices(shown_view.labels):
+    for key, label, meaning in choices(shown_view.spec):
         if len(yours) > 1:
             yours.append(Piece("  "))
-        yours += _choice(key, label, "not a claim" if label == NOT_A_CLAIM else meaning, said)
+        yours += _choice(key, label, "not fair" if label == NOT_A_CLAIM else meaning, said)
     judge = [Piece("judge: ", "quiet"), *_judge(shown_view, claim), *_truths(shown_view, claim)]
     reason = verdict_in(claim, shown_view.focus.window).reason
+    wrote = _wrote(shown_view, claim)
     why = [
         Piece("why:   ", "quiet"),
+        *([Piece("wrote ", "quiet"), *wrote, Piece(" · ", "quiet")] if wrote else []),
         shown_line(reason, limit=600) if reason else Piece("no reason given", "quiet"),
     ]
     last: list[Piece] = [Piece("score: ", "quiet"), *score_line(shown_view)]
     note = _note(claim)
     others = _others(shown_view, claim)
-    if note:
+    elsewhere = _mine_elsewhere(shown_view, claim)
+    if elsewhere:
+        last += [Piece(" · you said ", "quiet"), *elsewhere]
+    elif note:
         last += [Piece(" · ", "quiet"), *note]
     elif others:
         last += [Piece(" · others: ", "quiet"), *others]
@@ -166,12 +208,15 @@ def _strip(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
 
 
 def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
-    said = _said(claim)
+    said = _said(shown_view, claim)
     lines: list[Line] = []
     pad = 8
-    for number, (key, label, meaning) in enumerate(choices(shown_view.labels)):
+    for number, (key, label, meaning) in enumerate(choices(shown_view.spec)):
         head = Piece(f" {'yours' if number == 0 else '':<{pad - 1}}", "quiet")
         lines.append(line(head, *_choice(key, label, meaning, said)))
+    elsewhere = _mine_elsewhere(shown_view, claim)
+    if elsewhere:
+        lines += wrap(elsewhere, width - 1, first=[Piece(" " * pad)], most=2)
     lines.append(BLANK)
 
     def field(name: str, pieces: list[Piece], most: int) -> list[Line]:
@@ -183,6 +228,9 @@ def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]
         first, *rest = truths
         lines += field("", [Piece(first.text.removeprefix(" · "), first.look), *rest], 2)
     reason = verdict_in(claim, shown_view.focus.window).reason
+    wrote = _wrote(shown_view, claim)
+    if wrote:
+        lines += field("wrote", wrote, 4)
     lines += field("why", [shown(reason)] if reason else [Piece("no reason given", "quiet")], 5)
     others = _others(shown_view, claim)
     if others:

@@ -8,24 +8,24 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.labels import FAITHFULNESS, LabelSet
 from faithtui.domain.readings import AnswerReading
 from faithtui.domain.report_values import Level, LevelReport
 from faithtui.judges.opening import judge_title
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
+from faithtui.tui.described import spec_of, units_at
 from faithtui.tui.drawing import agreement as draw
 from faithtui.tui.lines import BLANK, Line, Piece, shown_line
 from faithtui.tui.messages import Go
 from faithtui.tui.queue import item_of
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.dialogs import PickDialog
-from faithtui.tui.session import labels_of
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 
 if TYPE_CHECKING:
     from faithtui.engine.reporting import RunAgreement
+    from faithtui.metrics.base import MetricSpec
 
 CELL = Binding.Group("cell", compact=True)
 
@@ -37,7 +37,7 @@ class MatrixPane(Pane):
         Binding(
             "enter",
             "open",
-            "list claims",
+            "list units",
             tooltip="List what the cell counts",
             id="agreement.open-cell",
         ),
@@ -90,16 +90,16 @@ class MatrixPane(Pane):
         super().__init__(id="matrix", title="Confusion · counts")
         self.cell = (0, 0)
         self._level: LevelReport | None = None
-        self._labels: LabelSet = FAITHFULNESS
+        self._spec: MetricSpec | None = None
 
-    def show_level(self, level: LevelReport, labels: LabelSet) -> None:
+    def show_level(self, level: LevelReport, spec: "MetricSpec") -> None:
         """Draw the matrix of a level."""
         last = len(level.table.categories) - 1
         self.cell = (min(self.cell[0], last), min(self.cell[1], last))
-        self._level, self._labels = level, labels
+        self._level, self._spec = level, spec
         self.show(
-            lambda width: draw.matrix_lines(level, self.cell, self.has_focus, labels, width),
-            title=f"Confusion · {level.level.value}",
+            lambda width: draw.matrix_lines(level, self.cell, self.has_focus, spec.labels, width),
+            title=f"Confusion · {units_at(level.level, spec)[1]}",
         )
 
     def on_focus(self) -> None:
@@ -130,8 +130,8 @@ class MatrixPane(Pane):
             self.post_message(self.Opened(*self.cell))
 
     def _again(self) -> None:
-        if self._level is not None:
-            self.show_level(self._level, self._labels)
+        if self._level is not None and self._spec is not None:
+            self.show_level(self._level, self._spec)
 
 
 class AgreementScreen(FaithScreen):
@@ -139,20 +139,20 @@ class AgreementScreen(FaithScreen):
 
     TITLE_WORDS: ClassVar[str] = "AGREEMENT"
     HELP_WORDS: ClassVar[str] = (
-        "The judge against people, on what people gave a verdict on: unique claims, or whole "
-        "answers (m switches). Unreviewed is not agreed and enters no figure. Every figure shows "
-        "its n, and its interval where one can be made; an undefined one shows why. kappa, AC1 and "
-        "alpha are agreement beyond chance: 1 is perfect, 0 is chance. Detection asks how well "
-        "the judge finds unfaithful units: precision is how many of those it flags are, recall how "
-        "many of those there are it flags."
+        "The judge against people, on what people gave a verdict on: unique claims (or whatever "
+        "the metric judges), or whole answers (m switches). Unreviewed is not agreed and enters "
+        "no figure. Every figure shows its n, and its interval where one can be made; an "
+        "undefined one shows why. kappa, AC1 and alpha are agreement beyond chance: 1 is perfect, "
+        "0 is chance. Detection asks how well the judge finds what is bad: precision is how much "
+        "of what it flags is bad, recall how much of what is bad it flags."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "m",
             "level",
-            "claims/answers",
-            tooltip="Switch between unique claims and whole answers",
+            "units/answers",
+            tooltip="Switch between what the metric judges and whole answers",
             id="agreement.level",
         ),
         Binding(
@@ -162,9 +162,7 @@ class AgreementScreen(FaithScreen):
             tooltip="Write the report as Markdown, JSON and CSV into a new directory",
             id="agreement.export",
         ),
-        Binding(
-            "v", "review", "review", tooltip="Review claims of this run", id="agreement.review"
-        ),
+        Binding("v", "review", "review", tooltip="Review this run", id="agreement.review"),
     ]
 
     matrix = getters.query_one("#matrix", MatrixPane)
@@ -175,7 +173,7 @@ class AgreementScreen(FaithScreen):
 
         agreement: "RunAgreement | None"
         answers: tuple[AnswerReading, ...]
-        labels: LabelSet
+        spec: "MetricSpec | None"
 
     @dataclass
     class Exported(Message):
@@ -190,7 +188,7 @@ class AgreementScreen(FaithScreen):
             Pane(id="coefficients", title="Agreement"),
             Pane(id="scores", title="Scores of answers"),
             Pane(id="classes", title="Per verdict"),
-            Pane(id="detection", title="Finding what is unfaithful"),
+            Pane(id="detection", title="Finding what is bad"),
             Pane(id="coverage", title="Coverage"),
             RowPane(id="differences", title="Where they differ"),
             Pane(id="warnings", title="What it says, and what to beware of"),
@@ -201,7 +199,7 @@ class AgreementScreen(FaithScreen):
         """Begin in the matrix."""
         self.agreement: RunAgreement | None = None
         self.answers: tuple[AnswerReading, ...] = ()
-        self.labels: LabelSet = FAITHFULNESS
+        self.spec: MetricSpec | None = None
         self.level: Level | None = None
         self.matrix.focus()
         super().on_mount()
@@ -216,15 +214,15 @@ class AgreementScreen(FaithScreen):
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is None:
-            self.post_message(self.Loaded(None, (), FAITHFULNESS))
+            self.post_message(self.Loaded(None, (), None))
             return
         from faithtui.engine.reporting import run_agreement
 
         self.session.choose_run(run)
         agreement = await self.read(run_agreement, store, run)
         answers = await self.read(store.reviews.answer_readings, run)
-        labels = await self.read(labels_of, agreement.row.spec.metric)
-        self.post_message(self.Loaded(agreement, answers, labels))
+        spec = await self.read(spec_of, agreement.row.spec)
+        self.post_message(self.Loaded(agreement, answers, spec))
 
     @on(Loaded)
     def show_loaded(self, event: Loaded) -> None:
@@ -232,15 +230,15 @@ class AgreementScreen(FaithScreen):
         known = self.agreement is not None and event.agreement is not None
         if not known or self.agreement.row.id != event.agreement.row.id:  # type: ignore[union-attr]  # both are there
             self.level = None
-        self.agreement, self.answers, self.labels = event.agreement, event.answers, event.labels
+        self.agreement, self.answers, self.spec = event.agreement, event.answers, event.spec
         if event.agreement is not None and self.level is None:
             self.level = event.agreement.report.primary.level
         self._draw()
         self.refresh_bindings()
 
     def _draw(self) -> None:
-        found = self.agreement
-        if found is None or self.level is None:
+        found, spec = self.agreement, self.spec
+        if found is None or self.level is None or spec is None:
             self.entitle([Piece("  no run", "quiet")])
             words = [
                 BLANK,
@@ -248,9 +246,10 @@ class AgreementScreen(FaithScreen):
             ]
             self.matrix.show(lambda _width: words)
             return
-        report, labels, kind = found.report, self.labels, self.level
+        report, labels, kind = found.report, spec.labels, self.level
+        units = units_at(kind, spec)
         level = draw.level_of(report, kind)
-        self.matrix.show_level(level, labels)
+        self.matrix.show_level(level, spec)
         interval = f" · {report.level:.0%} interval"
         narrow = self.size.width < plans.NARROW_BELOW
         # A narrow screen has fewer panes: what has none of its own follows in another one.
@@ -266,14 +265,14 @@ class AgreementScreen(FaithScreen):
             "classes": (
                 lambda w: [
                     *draw.class_lines(level, labels, w),
-                    *draw.section("coverage", draw.coverage_lines(report, level, w), narrow),
+                    *draw.section("coverage", draw.coverage_lines(report, level, spec, w), narrow),
                 ],
                 "Per verdict",
             ),
-            "detection": (lambda w: draw.detection_lines(level, w), "Finding what is unfaithful"),
+            "detection": (lambda w: draw.detection_lines(level, w), "Finding what is bad"),
             "coverage": (
-                lambda w: draw.coverage_lines(report, level, w),
-                f"Coverage · {kind.value}",
+                lambda w: draw.coverage_lines(report, level, spec, w),
+                f"Coverage · {units[1]}",
             ),
             "differences": (
                 lambda w: draw.difference_lines(level.disagreements, labels, w),
@@ -283,7 +282,7 @@ class AgreementScreen(FaithScreen):
                 lambda w: (
                     draw.warning_lines(report, kind, w)
                     if report.primary.coverage.compared
-                    else draw.nothing_labelled(report, w)
+                    else draw.nothing_labelled(report, spec, w)
                 ),
                 "What it says, and what to beware of",
             ),
@@ -294,19 +293,21 @@ class AgreementScreen(FaithScreen):
         self.entitle(
             [
                 Piece(f"  #{found.row.id} ", "quiet"),
+                Piece(spec.title),
+                Piece(" · ", "quiet"),
                 shown_line(judge_title(found.row.spec.judge), limit=60),
                 Piece(" vs people", "quiet"),
             ],
             [
                 Piece(
                     f"{level.coverage.compared} of {fmt.thousands(level.coverage.total)} "
-                    f"{kind.value} · {fmt.plural(level.coverage.compared_groups, 'group')}"
+                    f"{units[1]} · {fmt.plural(level.coverage.compared_groups, 'group')}"
                 )
             ],
         )
 
     def action_level(self) -> None:
-        """Switch between claims and answers."""
+        """Switch between what the metric judges and whole answers."""
         if self.level is not None:
             self.level = Level.ANSWERS if self.level is Level.CLAIMS else Level.CLAIMS
             self._draw()
@@ -314,13 +315,13 @@ class AgreementScreen(FaithScreen):
     @on(MatrixPane.Opened)
     def open_cell(self, event: MatrixPane.Opened) -> None:
         """List what a cell counts; the chosen one opens in review."""
-        if self.agreement is None or self.level is None:
+        if self.agreement is None or self.level is None or self.spec is None:
             return
         report = self.agreement.report
         names = draw.level_of(report, self.level).table.categories
         judge, human = names[event.row], names[event.column]
         units = draw.units_of(
-            self.agreement.claims, self.answers, self.level, judge, human, report.passing
+            self.agreement.claims, self.answers, self.level, judge, human, report.passing, self.spec
         )
 
         def chosen(row: str | None) -> None:
@@ -354,7 +355,7 @@ class AgreementScreen(FaithScreen):
             self.post_message(Go("review"))
 
     def action_review(self) -> None:
-        """Review claims of this run."""
+        """Review this run."""
         self.post_message(Go("review"))
 
     @work(exclusive=True, group="export", exit_on_error=False)

@@ -19,6 +19,23 @@ from faithtui.tui.widgets.panes import Panes
 T = TypeVar("T")
 
 
+SIDES = ("REVIEW", "METRICS")
+"""Title words of the two screens of a conversation, between which `m` switches."""
+
+
+def tabs(here: str) -> tuple[Piece, ...]:
+    """Draw the sides of a conversation as tabs: one is chosen, `m` leads to the other."""
+    return tuple(
+        piece
+        for side in SIDES
+        for piece in (
+            [Piece(f"[{side}]", "strong")]
+            if side == here
+            else [Piece(" m", "key"), Piece(f" {side.lower()} ", "quiet")]
+        )
+    )
+
+
 class FaithScreen(Screen[None]):
     """A main screen.
 
@@ -99,8 +116,12 @@ class FaithScreen(Screen[None]):
     def entitle(self, crumbs: Iterable[Piece] = (), right: Iterable[Piece] = ()) -> None:
         """Say where this is."""
         bar = self.query_one(TitleBar)
-        bar.left = (Piece(self.TITLE_WORDS, "strong"), *crumbs)
+        bar.left = (*self.title_pieces(), *crumbs)
         bar.right = tuple(right)
+
+    def title_pieces(self) -> tuple[Piece, ...]:
+        """Name the screen at the left of the title."""
+        return (Piece(self.TITLE_WORDS, "strong"),)
 
     def say(self, *pieces: Piece) -> None:
         """Say what happened last, at the left of the status line."""

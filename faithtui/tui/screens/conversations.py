@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
@@ -12,6 +12,7 @@ from faithtui.domain.ids import ItemId
 from faithtui.store.records import ItemRow, ReviewView, RunRow
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
+from faithtui.tui.described import spec_of
 from faithtui.tui.drawing.lists import (
     item_details,
     item_head,
@@ -19,14 +20,17 @@ from faithtui.tui.drawing.lists import (
     no_conversations,
     run_status,
 )
-from faithtui.tui.lines import Piece, shown_line
+from faithtui.tui.lines import BLANK, Line, Piece, shown_line
 from faithtui.tui.messages import Go
 from faithtui.tui.pager import Pager
 from faithtui.tui.queue import open_item
-from faithtui.tui.screens.base import FaithScreen
+from faithtui.tui.screens.images import OPEN_IMAGE, ImageScreen
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import NoRows, VirtualList
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 Order = Literal["number", "unlabelled", "score", "corrected", "overridden", "missing"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -40,14 +44,14 @@ ORDER_WORDS = {
 }
 
 
-class ConversationsScreen(FaithScreen):
+class ConversationsScreen(ImageScreen):
     """Conversations, and the one under the cursor."""
 
     TITLE_WORDS: ClassVar[str] = "CONVERSATIONS"
     HELP_WORDS: ClassVar[str] = (
-        "Each row is one conversation of the run: how many claims the judge called contradicted "
-        "(no), supported (yes) and not addressed (idk), its windowed score (* means people "
-        "changed it), and how many of its claims have a person's verdict. Enter reviews it. "
+        "Each row is one conversation of the run: how often the judge gave each of the metric's "
+        "labels, its windowed score (* means people changed it), and how much of what was judged "
+        "has a person's verdict. Enter reviews it. "
         "Verdicts advance through the conversations in the order of this list."
     )
 
@@ -65,9 +69,10 @@ class ConversationsScreen(FaithScreen):
             "N",
             "next_open",
             "next unlabelled",
-            tooltip="Go to the next conversation with a claim without a verdict",
+            tooltip="Go to the next conversation with something without a verdict",
             id="conversations.next-unlabelled",
         ),
+        OPEN_IMAGE,
     ]
 
     items = getters.query_one("#list", VirtualList)
@@ -77,6 +82,8 @@ class ConversationsScreen(FaithScreen):
         """The order of the list was read."""
 
         run: RunRow | None
+        spec: "MetricSpec | None"
+        """The run's metric; None without a run."""
         ids: Sequence[ItemId]
 
     @dataclass
@@ -91,8 +98,8 @@ class ConversationsScreen(FaithScreen):
             VirtualList[ItemRow](
                 id="list",
                 title="Conversations",
-                draw=item_line,
-                head=item_head,
+                draw=self._line,
+                head=self._head,
                 empty=lambda width: no_conversations(width, self.session.run is not None),
             ),
             Pane(id="detail", title="Conversation"),
@@ -102,6 +109,7 @@ class ConversationsScreen(FaithScreen):
     def on_mount(self) -> None:
         """Begin in the list."""
         self.run_row: RunRow | None = None
+        self.spec: MetricSpec | None = None
         self.order: Order = "number"
         self.view: ReviewView | None = None
         self.pager: Pager[ItemId, ItemRow] | None = None
@@ -118,15 +126,17 @@ class ConversationsScreen(FaithScreen):
         runs = self.session.store.runs
         run = self.session.run or await self.read(runs.last_id)
         if run is None:
-            self.post_message(self.Loaded(None, ()))
+            self.post_message(self.Loaded(None, None, ()))
             return
         row = await self.read(runs.row, run)
-        self.post_message(self.Loaded(row, await self.read(runs.item_ids, run, self.order)))
+        spec = await self.read(spec_of, row.spec)
+        ids = await self.read(runs.item_ids, run, self.order)
+        self.post_message(self.Loaded(row, spec, ids))
 
     @on(Loaded)
     def show_ids(self, event: Loaded) -> None:
         """Draw the list, with the cursor on the same conversation."""
-        self.run_row = event.run
+        self.run_row, self.spec = event.run, event.spec
         if event.run is None:
             self.items.show(NoRows(), 0, title="Conversations")
             self.entitle()
@@ -168,6 +178,7 @@ class ConversationsScreen(FaithScreen):
         """Draw the conversation if it is still the chosen one."""
         self.view = event.view
         self._show_details()
+        self.refresh_bindings()
 
     @work(exclusive=True, group="preview", exit_on_error=False)
     async def preview(self, item: ItemId) -> None:
@@ -189,7 +200,7 @@ class ConversationsScreen(FaithScreen):
 
     @work(exclusive=True, group="next", exit_on_error=False)
     async def action_next_open(self) -> None:
-        """Choose the next conversation with a claim without a verdict."""
+        """Choose the next conversation with something without a verdict."""
         pager = self.pager
         if pager is None:
             return
@@ -207,6 +218,20 @@ class ConversationsScreen(FaithScreen):
             return self.is_mounted and self.pager is not None and len(self.pager) > 0
         return super().check_action(action, parameters)
 
+    @property
+    def shown_view(self) -> ReviewView | None:
+        """The conversation beside the list."""
+        row = self._row()
+        if row is None or self.view is None or self.view.item.id != row.id:
+            return None
+        return self.view
+
+    def _line(self, row: ItemRow, width: int, here: bool) -> Line:
+        return BLANK if self.spec is None else item_line(row, self.spec, width, here)
+
+    def _head(self, width: int) -> Line:
+        return BLANK if self.spec is None else item_head(self.spec, width)
+
     def _row(self) -> ItemRow | None:
         if self.pager is None or not len(self.pager):
             return None
@@ -222,8 +247,8 @@ class ConversationsScreen(FaithScreen):
 
     def _show_details(self) -> None:
         row = self._row()
-        view = self.view
+        view, spec = self.view, self.spec
         title = Piece("Conversation") if row is None else shown_line(row.key, limit=120)
         self.query_one("#detail", Pane).show(
-            lambda width: item_details(row, view, width), title=title.text, keep=False
+            lambda width: item_details(row, view, spec, width), title=title.text, keep=False
         )

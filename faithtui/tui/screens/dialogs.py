@@ -67,7 +67,7 @@ class Dialog(ModalScreen[str | None]):
 
 
 class TextDialog(Dialog):
-    """Something to read in full."""
+    """Something to read in full; answers `image` when its images are to be opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -78,7 +78,28 @@ class TextDialog(Dialog):
             tooltip="Close this window",
             id="dialog.close-text",
         ),
+        Binding(
+            "o",
+            "images",
+            "open image",
+            tooltip="Open an image outside the terminal",
+            id="dialog.open-image",
+        ),
     ]
+
+    def __init__(
+        self, title: str, build: Builder, *, start: int = 0, has_images: bool = False
+    ) -> None:
+        super().__init__(title, build, start=start)
+        self._has_images = has_images
+
+    def action_images(self) -> None:
+        """Answer that the images are to be opened."""
+        self.dismiss("image")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide the key where there is no image."""
+        return self._has_images if action == "images" else True
 
 
 class HelpDialog(Dialog):
@@ -152,6 +173,13 @@ class GoDialog(Dialog):
             "review",
             tooltip="Claims and verdicts of a conversation",
             id="go.review",
+        ),
+        Binding(
+            "m",
+            "go('metrics')",
+            "metrics",
+            tooltip="All metrics side by side on a conversation",
+            id="go.metrics",
         ),
         Binding(
             "a",

@@ -23,7 +23,7 @@ from faithtui.tui import format as fmt
 from faithtui.tui import place
 from faithtui.tui.lines import Piece
 from faithtui.tui.place import Focus
-from faithtui.tui.screens.base import FaithScreen
+from faithtui.tui.screens.images import ImageScreen
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.claim_list import ClaimList
@@ -31,7 +31,7 @@ from faithtui.tui.widgets.plain_input import PlainInput
 from faithtui.tui.widgets.review_panes import Looked, ReviewPanes
 
 
-class JudgingScreen(FaithScreen):
+class JudgingScreen(ImageScreen):
     """A screen on which claims get verdicts. Subclasses read conversations and move in them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,6 +104,11 @@ class JudgingScreen(FaithScreen):
         return None if self.looked is None else self.looked.view
 
     @property
+    def shown_view(self) -> ReviewView | None:
+        """The conversation, as it is painted."""
+        return self.view
+
+    @property
     def at(self) -> Focus:
         """What is looked at in it."""
         return Focus() if self.looked is None else self.looked.at
@@ -142,7 +147,7 @@ class JudgingScreen(FaithScreen):
         if looked is None or claim is None:
             self.app.bell()
             return
-        words = f"claim {claim.number} = {fmt.word(event.label, looked.labels)}"
+        words = f"{looked.spec.units[0]} {claim.number} = {fmt.word(event.label, looked.labels)}"
         self._submit(claim, place.acted(event.label, claim), event.label, None, words)
         self.pending[claim.id] = event.label
         self.last = words
@@ -155,12 +160,13 @@ class JudgingScreen(FaithScreen):
     def refuse_verdict(self) -> None:
         """Tell that a key came before its claim was on screen."""
         self.app.bell()
-        self.say(Piece("that key came before the claim was drawn: nothing was saved", "warn"))
+        self.say(Piece("that key came before its row was drawn: nothing was saved", "warn"))
 
     def action_verdict_elsewhere(self) -> None:
         """Tell why a verdict key did nothing."""
         self.app.bell()
-        self.say(Piece("verdicts are given in the list of claims: tab goes there", "warn"))
+        units = "claims" if self.looked is None else self.looked.spec.units[1]
+        self.say(Piece(f"verdicts are given in the list of {units}: tab goes there", "warn"))
 
     def _submit(
         self, claim: ClaimView, action: Action, verdict: str | None, note: str | None, words: str
@@ -260,7 +266,7 @@ class JudgingScreen(FaithScreen):
         if event.act is None:
             self.say(Piece(f"nothing to be {event.words}", "warn"))
         elif event.item is None:
-            self.say(Piece(f"{event.words}: a verdict on a claim that is not in this run", "warn"))
+            self.say(Piece(f"{event.words}: a verdict on what is not in this run", "warn"))
         else:
             self.go_to_claim(event, event.act, event.item)
 
@@ -269,9 +275,10 @@ class JudgingScreen(FaithScreen):
         act, looked, claim = event.act, self.looked, self.claim
         if act is None or looked is None or claim is None:
             return
-        what = f"claim {claim.number}"
+        what = f"{looked.spec.units[0]} {claim.number}"
         if act.verdict is not None:
-            what += f" = {fmt.word(act.verdict, looked.labels)}"
+            word = place.heard(looked.view, act.verdict) or act.verdict
+            what += f" = {fmt.word(word, looked.labels)}"
         elif act.action is Action.NOTED:
             what = f"note on {what}"
         self.last = f"{event.words} {what}"
@@ -293,11 +300,11 @@ class JudgingScreen(FaithScreen):
     @on(Input.Submitted, "#note")
     def save_note(self, event: Input.Submitted) -> None:
         """Save the note; an empty one removes it."""
-        claim = self.claim
+        claim, looked = self.claim, self.looked
         self._close_note()
         before = (claim.mine.note or "") if claim is not None and claim.mine else ""
-        if claim is not None and event.value != visible_line(before):
-            words = f"note on claim {claim.number}"
+        if looked is not None and claim is not None and event.value != visible_line(before):
+            words = f"note on {looked.spec.units[0]} {claim.number}"
             self._submit(claim, Action.NOTED, None, event.value, words)
 
     def on_key(self, event: events.Key) -> None:

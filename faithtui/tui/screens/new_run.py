@@ -1,14 +1,15 @@
-"""The form that starts a run."""
+"""The form that starts runs, of one metric or of several over the same conversations."""
 
 import shlex
-from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Grid, Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Select
 
@@ -21,6 +22,9 @@ from faithtui.tui.session import Defaults
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.plain_input import PlainInput
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 
 def read_options(text: str) -> dict[str, str]:
@@ -42,12 +46,39 @@ def read_options(text: str) -> dict[str, str]:
     return options
 
 
-Starter = Callable[[RunRequest], Awaitable[None]]
-"""Starts a run; raises FaithtuiError when the order cannot be carried out."""
+def written_options(chosen: Sequence[str], remembered: Mapping[str, Mapping[str, str]]) -> str:
+    """Write what metrics were last run with, as `read_options` reads it.
+
+    An option that several metrics were given alike is written once, one of a single metric among
+    several with that metric before it.
+    """
+    given = {key: remembered[key] for key in chosen if key in remembered}
+    words: dict[str, None] = {}
+    for key, options in given.items():
+        for name, value in options.items():
+            alike = len(chosen) == 1 or (
+                len(given) > 1 and all(other.get(name) == value for other in given.values())
+            )
+            typed = name if alike else f"{key}.{name}"
+            words[f"{typed}={shlex.quote(value)}"] = None
+    return " ".join(words)
 
 
-class SourcePane(RowPane):
-    """Data sets to run over; none chosen means all."""
+Starter = Callable[[Sequence[RunRequest]], Awaitable[None]]
+"""Starts runs; raises FaithtuiError when an order cannot be carried out."""
+
+Remembered = Mapping[str, Mapping[str, str]]
+"""Options of the newest run of each metric, newest first."""
+
+MOST_CHOICES = 8
+"""Choices that are seen at once; a longer list scrolls."""
+
+Choice = tuple[str, Sequence[Piece]]
+"""What can be chosen, and how it is drawn."""
+
+
+class ChoicePane(RowPane):
+    """Things to choose any number of."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -55,64 +86,92 @@ class SourcePane(RowPane):
             "choose",
             "choose",
             key_display="space",
-            tooltip="Choose a source, or leave it out again",
-            id="new-run.source",
+            tooltip="Choose an entry, or leave it out again",
+            id="new-run.choose",
         ),
     ]
 
-    def __init__(self, sources: Sequence[SourceRow]) -> None:
-        super().__init__(id="sources", title="Sources", hint="none chosen: all of them")
-        self._sources = sources
-        self._chosen: set[str] = set()
+    class Changed(Message):
+        """Something else is chosen."""
+
+        def __init__(self, pane: "ChoicePane") -> None:
+            super().__init__()
+            self.pane = pane
+
+        @property
+        def control(self) -> "ChoicePane":
+            """The pane."""
+            return self.pane
+
+    def __init__(
+        self, choices: Sequence[Choice], chosen: Iterable[str], *, id: str, title: str, hint: str
+    ) -> None:
+        super().__init__(id=id, title=title, hint=hint)
+        self._choices = choices
+        self._chosen = set(chosen)
+        self.styles.height = min(MOST_CHOICES, len(choices)) + 2
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """Sources chosen, in the order of the list."""
-        return tuple(row.source for row in self._sources if row.source in self._chosen)
+        """What is chosen, in the order of the list."""
+        return tuple(name for name, _ in self._choices if name in self._chosen)
 
     def on_mount(self) -> None:
-        """Draw the sources."""
+        """Draw the choices."""
         self.show(self._rows)
 
     def action_choose(self) -> None:
-        """Choose a source, or leave it out again."""
-        self._chosen ^= {self._sources[self.cursor].source}
+        """Choose an entry, or leave it out again."""
+        self._chosen ^= {self._choices[self.cursor][0]}
         self.show(self._rows)
+        self.post_message(self.Changed(self))
 
     def _rows(self, width: int) -> Sequence[Line]:
         return [
             Line(
-                (
-                    Piece("[x] " if row.source in self._chosen else "[ ] ", "key"),
-                    shown_line(row.source, limit=60),
-                    Piece(f"  {self._counts(row)}", "quiet"),
-                ),
+                (Piece(" [x] " if name in self._chosen else " [ ] ", "key"), *pieces),
                 number,
             )
-            for number, row in enumerate(self._sources)
+            for number, (name, pieces) in enumerate(self._choices)
         ]
-
-    def _counts(self, row: SourceRow) -> str:
-        ratings = f", {fmt.plural(row.ratings, 'human label')}" if row.ratings else ""
-        return fmt.plural(row.conversations, "conversation") + ratings
 
 
 class NewRunScreen(ModalScreen[None]):
-    """Metric, judge, strategy, sources and options of a run."""
+    """Metrics, judge, strategy, sources and options of runs.
+
+    Args:
+        metrics: All there are.
+        sources: All there are, at least one.
+        defaults: What the form begins with.
+        remembered: What metrics were last run with; the last one used is chosen.
+        start: Starts the runs.
+    """
 
     CSS_PATH = "new_run.tcss"
     HELP_WORDS: ClassVar[str] = (
-        "tab goes from field to field, space or enter changes a choice, ctrl+s starts the run. "
-        "It goes on in the background. The judge is provider:model; offline needs no key. "
-        "Options are those of the metric, written name=value with blanks between."
+        "tab goes from field to field, space or enter changes a choice, ctrl+s starts. One run is "
+        "made per metric chosen; they go on in the background, one after the other. The judge is "
+        "provider:model; offline needs no key. Options are written name=value with blanks "
+        "between, and go to every chosen metric that has them; metric.name=value goes to that "
+        "metric alone. Until you change them they are those of the metric's newest run."
     )
+
+    HINTS: ClassVar[Mapping[str, str]] = {
+        "metrics": "one run per metric, one after the other",
+        "judge": "offline, which needs no key, or provider:model",
+        "strategy": "how questions are cut; the scores mean the same",
+        "options": "name=value …; metric.name=value for one of several",
+        "claims": "imported ones need a metric that judges claims",
+        "sources": "data sets to run over; none chosen: all of them",
+    }
+    """What each field is for, by its id."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "ctrl+s",
             "start",
-            "start the run",
-            tooltip="Start the run in the background",
+            "start",
+            tooltip="Start the runs in the background",
             id="new-run.start",
         ),
         Binding(
@@ -133,69 +192,100 @@ class NewRunScreen(ModalScreen[None]):
 
     def __init__(
         self,
-        metrics: Sequence[tuple[str, str]],
+        metrics: "Sequence[MetricSpec]",
         sources: Sequence[SourceRow],
         defaults: Defaults,
+        remembered: Remembered,
         start: Starter,
     ) -> None:
         super().__init__()
         self._metrics = metrics
         self._sources = sources
         self._defaults = defaults
+        self._remembered = remembered
         self._start = start
+        self._begin_with = next(iter(remembered), metrics[0].key)
+        self._written = written_options([self._begin_with], remembered)
+        """Options as the form wrote them; other ones were typed by a person and stay."""
 
     def compose(self) -> ComposeResult:
         """Stack the fields."""
         with Vertical(id="dialog") as dialog:
             dialog.border_title = Content("New run")
-            with VerticalScroll(id="fields"):
-                yield Label(Content("metric"))
-                yield Select[str](
-                    [(Content(title), key) for key, title in self._metrics],
-                    value=self._metrics[0][0],
-                    allow_blank=False,
-                    id="metric",
-                    compact=True,
+            with VerticalScroll(id="fields", can_focus=False):
+                yield ChoicePane(
+                    [(spec.key, _metric_pieces(spec)) for spec in self._metrics],
+                    [self._begin_with],
+                    id="metrics",
+                    title="Metrics",
+                    hint="space chooses",
                 )
-                yield Label(Content("judge   provider:model, or offline"))
-                yield PlainInput(value=self._defaults.judge, id="judge", compact=True)
-                yield Label(Content("strategy"))
-                yield Select[str](
-                    [
-                        ("evidence: each question once, verdicts by named truths", "evidence"),
-                        ("window: the peer's own questions, window by window", "window"),
-                    ],
-                    value="evidence",
-                    allow_blank=False,
-                    id="strategy",
-                    compact=True,
+                with Grid(id="form"):
+                    yield Label(Content("judge"))
+                    yield PlainInput(value=self._defaults.judge, id="judge", compact=True)
+                    yield Label(Content("strategy"))
+                    yield Select[str](
+                        [
+                            ("evidence: each question once, verdicts by what is named", "evidence"),
+                            ("window: the peer's own questions, window by window", "window"),
+                        ],
+                        value="evidence",
+                        allow_blank=False,
+                        id="strategy",
+                        compact=True,
+                    )
+                    yield Label(Content("options"))
+                    yield PlainInput(value=self._written, id="options", compact=True)
+                    yield Label(Content("claims"))
+                    yield Select[str](
+                        [
+                            ("extracted from the answers by the judge", "extracted"),
+                            ("imported: those that came with the data", "imported"),
+                        ],
+                        value="extracted",
+                        allow_blank=False,
+                        id="claims",
+                        compact=True,
+                    )
+                yield ChoicePane(
+                    [(row.source, _source_pieces(row)) for row in self._sources],
+                    (),
+                    id="sources",
+                    title="Sources",
+                    hint="none chosen: all of them",
                 )
-                yield Label(Content("options   name=value …, such as window_size=5 threshold=0.7"))
-                yield PlainInput(value=self._defaults.options, id="options", compact=True)
-                yield Label(Content("claims"))
-                yield Select[str](
-                    [
-                        ("extracted from the answers by the judge", "extracted"),
-                        ("imported: those that came with the data", "imported"),
-                    ],
-                    value="extracted",
-                    allow_blank=False,
-                    id="claims",
-                    compact=True,
-                )
-                yield SourcePane(self._sources)
                 yield Label(Content(""), id="problem")
+            yield Label(Content(""), id="hint")
             yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
-        """Begin with the judge; the metric is mostly right."""
-        self.query_one("#judge", Input).focus()
+        """Begin with the metrics."""
+        self.query_one("#metrics", ChoicePane).focus()
+        self.say_hint("metrics")
+
+    @on(events.DescendantFocus)
+    def follow_focus(self, event: events.DescendantFocus) -> None:
+        """Say what the field is for that is gone to."""
+        self.say_hint(event.widget.id or "")
+
+    def say_hint(self, field: str) -> None:
+        """Say what a field is for."""
+        self.query_one("#hint", Label).update(Content(self.HINTS.get(field, "")))
+
+    @on(ChoicePane.Changed, "#metrics")
+    def remember_options(self) -> None:
+        """Write the options of the metrics chosen, unless a person typed other ones."""
+        field = self.query_one("#options", Input)
+        if field.value == self._written:
+            chosen = self.query_one("#metrics", ChoicePane).chosen
+            self._written = written_options(chosen, self._remembered)
+            field.value = self._written
 
     @work(exclusive=True, group="start", exit_on_error=False)
     async def action_start(self) -> None:
         """Start what was ordered, or say why that cannot be."""
         try:
-            await self._start(self._request())
+            await self._start(self._requests())
         except FaithtuiError as error:
             self.complain(str(error))
             return
@@ -212,20 +302,48 @@ class NewRunScreen(ModalScreen[None]):
 
     def complain(self, words: str) -> None:
         """Say what is wrong with the order."""
-        self.query_one("#problem", Label).update(Content(shown(words).text))
+        problem = self.query_one("#problem", Label)
+        problem.update(Content(shown(words).text))
+        self.call_after_refresh(problem.scroll_visible, animate=False)
 
-    def _request(self) -> RunRequest:
+    def _requests(self) -> list[RunRequest]:
+        """Read the form.
+
+        Raises:
+            ConfigError: No metric or judge, or options that cannot be read or that nobody has.
+        """
+        from faithtui.engine.planner import options_for
+
+        metrics = self.query_one("#metrics", ChoicePane).chosen
+        if not metrics:
+            raise ConfigError("no metric is chosen; space chooses one")
         judge = self.query_one("#judge", Input).value.strip()
         if not judge:
             raise ConfigError("judge is empty; expected offline or provider:model")
         same = judge == self._defaults.judge
-        return RunRequest(
-            metric=str(self.query_one("#metric", Select).value),
-            judge=judge,
-            base_url=self._defaults.base_url if same else None,
-            strategy=str(self.query_one("#strategy", Select).value),
-            options=read_options(self.query_one("#options", Input).value),
-            imported_claims=self.query_one("#claims", Select).value == "imported",
-            sources=self.query_one(SourcePane).chosen,
-            concurrency=self._defaults.concurrency,
-        )
+        typed = read_options(self.query_one("#options", Input).value)
+        return [
+            RunRequest(
+                metric=metric,
+                judge=judge,
+                base_url=self._defaults.base_url if same else None,
+                strategy=str(self.query_one("#strategy", Select).value),
+                options=options_for(metric, typed, metrics),
+                imported_claims=self.query_one("#claims", Select).value == "imported",
+                sources=self.query_one("#sources", ChoicePane).chosen,
+                concurrency=self._defaults.concurrency,
+            )
+            for metric in metrics
+        ]
+
+
+def _metric_pieces(spec: "MetricSpec") -> list[Piece]:
+    """Name a metric, and say what it judges and whose it is."""
+    return [Piece(f"{spec.title:<25}"), Piece(f" {spec.units[1]} · {spec.peer}", "quiet")]
+
+
+def _source_pieces(row: SourceRow) -> list[Piece]:
+    """Name a data set and count what is in it."""
+    ratings = f", {fmt.plural(row.ratings, 'human label')}" if row.ratings else ""
+    counts = fmt.plural(row.conversations, "conversation") + ratings
+    return [shown_line(row.source, limit=60), Piece(f"  {counts}", "quiet")]

@@ -1,29 +1,37 @@
 """The screen where people say whether the judge is right, one key per claim."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.labels import LabelSet
 from faithtui.domain.review import LabelAct
 from faithtui.store.records import ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui import place
+from faithtui.tui.described import spec_of, titled
 from faithtui.tui.drawing import claims as draw_claims
 from faithtui.tui.drawing import evidence as draw_evidence
+from faithtui.tui.drawing.images import NumberedImage, image_numbers, images_of
+from faithtui.tui.drawing.transcript import transcript
 from faithtui.tui.drawing.verdict import conversation_score
-from faithtui.tui.lines import LONGEST, Piece, shown_line
+from faithtui.tui.lines import LONGEST, Piece, shown_line, width_of
+from faithtui.tui.messages import Go
 from faithtui.tui.place import Focus
 from faithtui.tui.queue import open_item
+from faithtui.tui.screens.base import tabs
 from faithtui.tui.screens.dialogs import PickDialog, TextDialog
+from faithtui.tui.screens.images import OPEN_IMAGE
 from faithtui.tui.screens.judging import JudgingScreen
-from faithtui.tui.session import Session, labels_of, spec_of
+from faithtui.tui.session import Session
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.review_panes import Looked, ReviewPanes
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 WINDOW = Binding.Group("window", compact=True)
 PASSAGE = Binding.Group("passage", compact=True)
@@ -37,10 +45,11 @@ class ReviewScreen(JudgingScreen):
     TITLE_WORDS: ClassVar[str] = "REVIEW"
     CSS_PATH = "review.tcss"
     HELP_WORDS: ClassVar[str] = (
-        "One key gives a verdict on the chosen claim, saves it and goes to the next claim. "
+        "One key gives a verdict on the chosen claim (or statement, or answer: whatever the "
+        "metric judges), saves it and goes to the next one. "
         "The judge's verdict is the first letter of a row, people's the second: · is the same, "
         "blank is nothing yet, ! is no verdict of the judge. Not overridden is not agreed: only "
-        "claims with a verdict of yours count. A score reads judge → corrected; corrected has "
+        "what has a verdict of yours counts. A score reads judge → corrected; corrected has "
         "people's verdicts in place. In the windowed score early turns count once per window that "
         "holds them, with the default size up to 29 times more than the last one; w shows the "
         "score in which each interaction counts once."
@@ -115,11 +124,12 @@ class ReviewScreen(JudgingScreen):
             tooltip="Read the passage, or the conversation, in full",
             id="review.source",
         ),
+        OPEN_IMAGE,
         Binding(
             "p",
             "occurrences",
-            "same claim",
-            tooltip="The same claim in other windows; enter goes to one",
+            "all windows",
+            tooltip="The judge's word in every window; enter goes to one",
             id="review.same-claim",
         ),
         Binding(
@@ -129,6 +139,13 @@ class ReviewScreen(JudgingScreen):
             tooltip="Switch between the windowed score and the one per interaction",
             id="review.weighting",
         ),
+        Binding(
+            "m",
+            "metrics",
+            "metrics",
+            tooltip="All metrics side by side on this conversation; m comes back",
+            id="review.metrics",
+        ),
     ]
 
     @dataclass
@@ -137,8 +154,7 @@ class ReviewScreen(JudgingScreen):
 
         view: ReviewView
         read: draw_evidence.ReadView
-        labels: LabelSet
-        has_truths: bool
+        spec: "MetricSpec"
         claim: ClaimId | None
         edge: int
         """1: begin at the first claim without a verdict; -1: at the last; 0: stay."""
@@ -182,12 +198,13 @@ class ReviewScreen(JudgingScreen):
             return  # The last save reads again; until then the screen is ahead of the store.
         session = self.session
         wanted, session.claim = session.claim, None
+        turn, session.turn = session.turn, None
         item = session.item
         if item is None:
             self.find_work()
         else:
             known = self.view is not None and item == self.view.item.id
-            self.load(item, wanted, 0 if known or wanted else 1)
+            self.load(item, wanted, 0 if known or wanted else 1, turn=turn)
 
     @work(exclusive=True, group="view", exit_on_error=False)
     async def load(
@@ -196,9 +213,13 @@ class ReviewScreen(JudgingScreen):
         claim: ClaimId | None,
         edge: int,
         after: JudgingScreen.TakenBack | None = None,
+        turn: int | None = None,
     ) -> None:
-        """Read one conversation."""
+        """Read one conversation; begin at a claim, else at the first one of a turn."""
         loaded = await self.read(self._loaded, item, claim, edge)
+        if claim is None and turn is not None:
+            at_turn = (each.id for each in loaded.view.claims if each.turn == turn)
+            loaded = replace(loaded, claim=next(at_turn, None))
         self.post_message(replace(loaded, taken_back=after))
 
     @work(exclusive=True, group="view", exit_on_error=False)
@@ -231,9 +252,10 @@ class ReviewScreen(JudgingScreen):
         item = await self.read(open_item, store, queue, here, direction)
         if item is None:
             words = "after" if direction > 0 else "before"
+            unit = "claim" if self.looked is None else self.looked.spec.units[0]
             self.say(
                 *self.just_saved,
-                Piece(f"no claim without a verdict {words} this one in the run", "warn"),
+                Piece(f"no {unit} without a verdict {words} this one in the run", "warn"),
             )
             self.just_saved = ()
             item = here
@@ -255,10 +277,7 @@ class ReviewScreen(JudgingScreen):
             read = before.read
         else:
             read = draw_evidence.read_view(view)
-        spec = spec_of(view.run.spec.metric)
-        has_truths = spec is None or spec.has_truths
-        labels = labels_of(view.run.spec.metric)
-        return self.Loaded(view, read, labels, has_truths, claim, edge)
+        return self.Loaded(view, read, spec_of(view.run.spec), claim, edge)
 
     @on(Loaded)
     def show_loaded(self, event: Loaded) -> None:
@@ -274,7 +293,7 @@ class ReviewScreen(JudgingScreen):
             at = place.edge_open(view, event.edge) or Focus()
         before = self.at if same else None
         at = place.settled(view, at)
-        self.looked = Looked(view, before or at, event.labels, event.has_truths, event.read)
+        self.looked = Looked(view, before or at, event.spec, event.read)
         self.look(at, fresh=not same)
         if not same:
             self.refresh_bindings()
@@ -320,18 +339,22 @@ class ReviewScreen(JudgingScreen):
 
     def _entitle(self, looked: Looked) -> None:
         view, claim = looked.view, looked.claim
-        where = f" > claim {claim.number}/{len(view.claims)}" if claim else ""
+        unit = looked.spec.units[0]
+        where = f" > {unit} {claim.number}/{len(view.claims)}" if claim else ""
+        right = [
+            Piece("JUDGE SHOWN", "warn strong"),
+            Piece("  per interaction " if self.once else "  windowed ", "quiet"),
+            Piece(conversation_score(view, self.once), "strong"),
+        ]
+        run = f"  #{view.run.id} > "
+        taken = width_of([*self.title_pieces(), *right]) + len(run) + len(where) + 3
         self.entitle(
             [
-                Piece(f"  #{view.run.id} > ", "quiet"),
-                shown_line(view.item.key, limit=max(12, self.size.width - 58)),
+                Piece(run, "quiet"),
+                shown_line(view.item.key, limit=max(8, self.size.width - taken)),
                 Piece(where, "quiet"),
             ],
-            [
-                Piece("JUDGE SHOWN", "warn strong"),
-                Piece("  per interaction " if self.once else "  windowed ", "quiet"),
-                Piece(conversation_score(view, self.once), "strong"),
-            ],
+            right,
         )
 
     # Moving
@@ -392,25 +415,54 @@ class ReviewScreen(JudgingScreen):
         looked = self.looked
         if looked is None:
             return
-        view, claim = looked.view, looked.claim
+        view, claim, spec = looked.view, looked.claim, looked.spec
+        numbers = image_numbers(view)
         in_text = self.focused is not None and self.focused.id in ("transcript", "windows", "card")
         if looked.passages and not in_text:
             passage = looked.passages[min(looked.at.passage, len(looked.passages) - 1)]
-            self.app.push_screen(
+            self._read_in_full(
                 TextDialog(
                     f"P{passage.document.number} · turn {passage.turn + 1}",
-                    lambda width: draw_evidence.full_passage(passage, width),
-                )
+                    lambda width: draw_evidence.full_passage(passage, numbers, width),
+                    has_images=bool(passage.document.images),
+                ),
+                self._of_passage(looked),
             )
             return
-        start = draw_claims.transcript(view, claim, 100)[1]
-        self.app.push_screen(
+        start = transcript(view, claim, spec, 100, whole=True)[1]
+        self._read_in_full(
             TextDialog(
                 "Conversation",
-                lambda width: draw_claims.transcript(view, claim, width, LONGEST)[0],
+                lambda width: transcript(view, claim, spec, width, LONGEST, whole=True)[0],
                 start=start,
-            )
+                has_images=bool(numbers),
+            ),
+            images_of(view),
         )
+
+    def _read_in_full(self, dialog: TextDialog, images: tuple[NumberedImage, ...]) -> None:
+        """Show a text, and open its images when they are wanted."""
+
+        def closed(answer: str | None) -> None:
+            if answer == "image":
+                self.pick_image(images)
+
+        self.app.push_screen(dialog, closed)
+
+    @property
+    def images(self) -> tuple[NumberedImage, ...]:
+        """The images of the chosen passage from its pane, else all of the conversation."""
+        looked = self.looked
+        if looked is not None and self.focused is self.panes.evidence:
+            return self._of_passage(looked) or super().images
+        return super().images
+
+    def _of_passage(self, looked: Looked) -> tuple[NumberedImage, ...]:
+        if not looked.passages:
+            return ()
+        chosen = looked.passages[min(looked.at.passage, len(looked.passages) - 1)]
+        own = chosen.document.images
+        return tuple(each for each in images_of(looked.view) if each.image in own)
 
     def action_occurrences(self) -> None:
         """Show the same claim in other windows."""
@@ -424,9 +476,10 @@ class ReviewScreen(JudgingScreen):
                 window = claim.verdicts[int(row)].window
                 self.look(place.settled(self.view, Focus(window, claim.id)))
 
+        name = f"{titled(looked.spec.units[0])} {claim.number}"
         self.app.push_screen(
             PickDialog(
-                f"Claim {claim.number} in {fmt.plural(len(claim.verdicts), 'window')}",
+                f"{name} in {fmt.plural(len(claim.verdicts), 'window')}",
                 lambda width: draw_claims.occurrences(claim, looked.view, looked.labels, width),
             ),
             jump,
@@ -438,8 +491,16 @@ class ReviewScreen(JudgingScreen):
         if self.looked is not None:
             self.look(self.looked.at)
 
+    def action_metrics(self) -> None:
+        """Show what every metric says about the answers of this conversation."""
+        self.post_message(Go("metrics"))
+
+    def title_pieces(self) -> tuple[Piece, ...]:
+        """Show the two sides of a conversation."""
+        return tabs(self.TITLE_WORDS)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""
-        if action in ("source", "occurrences", "weighting"):
+        if action in ("source", "occurrences", "weighting", "metrics"):
             return self.view is not None
         return super().check_action(action, parameters)

@@ -1,15 +1,18 @@
 """All runs of the store, and where one begins."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.domain.ids import RunId
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
+from faithtui.tui.described import spec_of
 from faithtui.tui.drawing.lists import no_runs, run_details, run_head, run_line
 from faithtui.tui.lines import Piece, shown_line
 from faithtui.tui.messages import Go, NewRunWanted, ResumeWanted
@@ -17,6 +20,9 @@ from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 
 class RunRows:
@@ -41,13 +47,13 @@ class RunsScreen(FaithScreen):
     HELP_WORDS: ClassVar[str] = (
         "A run is one metric and one judge over a selection of conversations. Enter opens its "
         "conversations. The score is the mean of the conversations' windowed scores by the judge; "
-        "corr is the same with people's verdicts in place. labels counts unique claims with a "
+        "corr is the same with people's verdicts in place. labels counts what has a "
         "person's verdict."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "n", "new_run", "new run", tooltip="Start a run: metric, judge, sources", id="runs.new"
+            "n", "new_run", "new run", tooltip="Start runs: metrics, judge, sources", id="runs.new"
         ),
         Binding(
             "v", "screen('review')", "review", tooltip="Review the chosen run", id="runs.review"
@@ -83,6 +89,12 @@ class RunsScreen(FaithScreen):
 
         rows: tuple[RunRow, ...]
 
+    @dataclass
+    class Described(Message):
+        """The metrics of the runs are known."""
+
+        specs: "Mapping[RunId, MetricSpec]"
+
     def make_panes(self) -> Panes:
         """Make the list and the details."""
         return Panes(
@@ -96,6 +108,7 @@ class RunsScreen(FaithScreen):
     def on_mount(self) -> None:
         """Begin in the list."""
         self.rows: tuple[RunRow, ...] | None = None
+        self.specs: Mapping[RunId, MetricSpec] = {}
         self.runs.focus()
         super().on_mount()
 
@@ -108,6 +121,9 @@ class RunsScreen(FaithScreen):
         """Read the runs."""
         rows = await self.read(self.session.store.runs.rows)
         self.post_message(self.Loaded(tuple(sorted(rows, key=lambda row: -row.id))))
+        # The list does not wait for the metrics to be imported.
+        specs = await self.read(lambda: {row.id: spec_of(row.spec) for row in rows})
+        self.post_message(self.Described(specs))
 
     @on(Loaded)
     def show_rows(self, event: Loaded) -> None:
@@ -119,6 +135,12 @@ class RunsScreen(FaithScreen):
         self._show_details()
         self.entitle([Piece("  "), shown_line(fmt.path(self.session.store_path), "quiet")])
         self.refresh_bindings()
+
+    @on(Described)
+    def take_specs(self, event: Described) -> None:
+        """Draw what is known of the chosen run in the words of its metric."""
+        self.specs = event.specs
+        self._show_details()
 
     @on(VirtualList.Moved)
     def follow(self) -> None:
@@ -172,7 +194,8 @@ class RunsScreen(FaithScreen):
         row = self.chosen
         if row is not None:
             self.session.choose_run(row.id)
+        spec = None if row is None else self.specs.get(row.id)
         title = "Run" if row is None else f"Run #{row.id}"
         self.query_one("#detail", Pane).show(
-            lambda width: run_details(row, width), title=title, keep=False
+            lambda width: run_details(row, spec, width), title=title, keep=False
         )

@@ -1,18 +1,21 @@
-"""The claims of a conversation, and the keys that give verdicts on them."""
+"""What is judged in a conversation, and the keys that give verdicts on it."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels import LabelSet
 from faithtui.store.records import ReviewView
+from faithtui.tui.described import titled
 from faithtui.tui.drawing.claims import claim_list, row_of
 from faithtui.tui.drawing.verdict import UNFAIR_KEY, choices
 from faithtui.tui.place import Focus, is_open
 from faithtui.tui.widgets.pane import RowPane
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 VERDICT = Binding.Group("verdict")
 
@@ -26,7 +29,7 @@ class ClaimList(RowPane):
             "verdict('y')",
             "first label",
             group=VERDICT,
-            tooltip="Verdict: the metric's first label (supported); saves and goes on",
+            tooltip="Verdict: the metric's first label, such as supported; saves and goes on",
             id="review.verdict-yes",
         ),
         Binding(
@@ -34,7 +37,7 @@ class ClaimList(RowPane):
             "verdict('n')",
             "second label",
             group=VERDICT,
-            tooltip="Verdict: the metric's second label (contradicted); saves and goes on",
+            tooltip="Verdict: the metric's second label, such as contradicted; saves and goes on",
             id="review.verdict-no",
         ),
         Binding(
@@ -42,13 +45,13 @@ class ClaimList(RowPane):
             "verdict('i')",
             "third label",
             group=VERDICT,
-            tooltip="Verdict: the metric's third label (not addressed); saves and goes on",
+            tooltip="Verdict: the metric's third label, where it has one; saves and goes on",
             id="review.verdict-idk",
         ),
         Binding(
             "x",
             "verdict('x')",
-            "not a claim",
+            "not fair",
             group=VERDICT,
             tooltip="Not a fair claim: phantom, opinion or bad split; saves and goes on",
             id="review.verdict-unfair",
@@ -89,19 +92,19 @@ class ClaimList(RowPane):
 
     def __init__(self) -> None:
         super().__init__(id="claims", title="Claims")
-        self._labels: LabelSet | None = None
+        self._spec: MetricSpec | None = None
         self._current: ClaimId | None = None
         self._painted: ClaimId | None = None
 
-    def show_claims(self, view: ReviewView, at: Focus, labels: LabelSet) -> None:
+    def show_claims(self, view: ReviewView, at: Focus, spec: "MetricSpec") -> None:
         """Draw the claims of a conversation or of one window, and choose one."""
         done = sum(not is_open(claim) for claim in view.claims)
         where = "" if at.window is None else f" in w{at.window + 1}"
-        self._labels = labels
+        self._spec = spec
         self._current = at.claim
         self.show(
-            lambda width: claim_list(view, at, labels, width),
-            title=f"Claims{where} {done}/{len(view.claims)} labelled",
+            lambda width: claim_list(view, at, spec, width),
+            title=f"{titled(spec.units[1])}{where} {done}/{len(view.claims)} done",
         )
         self.hint = "J judge H you"
         self.move_to(row_of(view, at, at.claim))
@@ -114,19 +117,19 @@ class ClaimList(RowPane):
 
     def action_verdict(self, key: str) -> None:
         """Give the verdict of a key, on the claim that is on screen."""
-        if self._labels is None or self._current is None:
+        if self._spec is None or self._current is None:
             return
         if self._painted != self._current:
             self.post_message(self.Refused(self))
             return
-        label = next((name for each, name, _ in choices(self._labels) if each == key), None)
+        label = next((name for each, name, _ in choices(self._spec) if each == key), None)
         if label is not None:
             self.post_message(self.Judged(self, self._current, label))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys for labels that the metric does not have."""
-        if action == "verdict" and self._labels is not None:
-            return parameters[0] in (UNFAIR_KEY, *(key for key, _, _ in choices(self._labels)))
+        if action == "verdict" and self._spec is not None:
+            return parameters[0] in (UNFAIR_KEY, *(key for key, _, _ in choices(self._spec)))
         return True
 
     def _mark_painted(self, claim: ClaimId | None) -> None:

@@ -2,21 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from textual import getters
 
-from faithtui.domain.labels import FAITHFULNESS, LabelSet
+from faithtui.domain.labels import LabelSet
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui import place, plans
+from faithtui.tui.described import references_of, titled
 from faithtui.tui.drawing import claims as draw_claims
 from faithtui.tui.drawing import evidence as draw_evidence
+from faithtui.tui.drawing.references import named_references, reference_lines
+from faithtui.tui.drawing.transcript import transcript
 from faithtui.tui.drawing.verdict import VerdictView, verdict_lines
+from faithtui.tui.drawing.windows import window_list
 from faithtui.tui.lines import BLANK, Line
 from faithtui.tui.place import Focus
 from faithtui.tui.widgets.claim_list import ClaimList
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +33,8 @@ class Looked:
 
     view: ReviewView
     at: Focus
-    labels: LabelSet = FAITHFULNESS
-    has_truths: bool = True
+    spec: "MetricSpec"
+    """The run's metric."""
     read: draw_evidence.ReadView = field(default_factory=lambda: draw_evidence.ReadView({}, {}))
     passages: Sequence[draw_evidence.PassageView] = ()
     """Ranked for the claim."""
@@ -36,13 +44,18 @@ class Looked:
     """The last act in words."""
 
     @property
+    def labels(self) -> LabelSet:
+        """What judge and people can say."""
+        return self.spec.labels
+
+    @property
     def claim(self) -> ClaimView | None:
         """The chosen claim."""
         return place.find(self.view, self.at.claim)
 
 
 class ReviewPanes(Panes):
-    """Windows, claims, the claim, its evidence, truths and the verdict."""
+    """Windows, what is judged, one of it, its evidence, what it is checked against, the verdict."""
 
     claims = getters.query_one("#claims", ClaimList)
     windows = getters.query_one("#windows", RowPane)
@@ -72,53 +85,68 @@ class ReviewPanes(Panes):
             looked: What is looked at.
             moved: It is another claim than before, so panes begin at their top.
         """
-        view, at, claim = looked.view, looked.at, looked.claim
-        self.claims.show_claims(view, at, looked.labels)
+        view, at, claim, spec = looked.view, looked.at, looked.claim, looked.spec
+        self.claims.show_claims(view, at, spec)
         self.windows.show(
-            lambda width: draw_claims.window_list(view, at, width),
+            lambda width: window_list(view, at, spec, width),
             title=f"Windows {len(view.windows)}",
         )
         self.windows.move_to(0 if at.window is None else at.window + 1)
         self._draw_transcript(looked, moved)
+        unit = titled(spec.units[0])
         self.card.show(
-            lambda width: draw_claims.claim_card(view, claim, width),
-            title=f"Claim {claim.number} · turn {claim.turn + 1}" if claim else "Claim",
+            lambda width: draw_claims.claim_card(view, claim, spec, width),
+            title=unit + (f" {claim.number} · turn {claim.turn + 1}" if claim else ""),
             keep=not moved,
         )
         self.card.hint = (
             "in " + fmt.windows(tuple(each.window for each in claim.verdicts)) if claim else ""
         )
         self.draw_evidence(looked, moved=moved)
-        self.truths.show(
-            lambda width: draw_evidence.truth_lines(
-                view, claim, at.window, looked.read, looked.has_truths, width
-            ),
-            title=f"Truths {len(view.truths)}",
-            keep=not moved,
-        )
+        self._draw_references(looked, moved)
         self.draw_verdict(looked)
+
+    def _draw_references(self, looked: Looked, moved: bool) -> None:
+        """Draw what is checked against; where there is nothing of the kind, the conversation."""
+        view, at, claim, spec = looked.view, looked.at, looked.claim, looked.spec
+        title = titled(references_of(spec))
+        if spec.references is not None:
+            title += f" {len(view.truths)}"
+
+        def build(width: int) -> Sequence[Line]:
+            lines = reference_lines(view, claim, at.window, looked.read, spec, width)
+            if spec.references is None and not self.transcript.display:
+                lines += [BLANK, *transcript(view, claim, spec, width)[0]]
+            return lines
+
+        self.truths.show(build, title=title, keep=not moved)
 
     def draw_verdict(self, looked: Looked) -> None:
         """Draw what was and can be said."""
         shown = VerdictView(
-            looked.view, looked.claim, looked.at, looked.labels, looked.once, looked.last
+            looked.view, looked.claim, looked.at, looked.spec, looked.once, looked.last
         )
         self.verdict.show(
             lambda width: verdict_lines(shown, width, self.verdict.scrollable_content_region.height)
         )
 
     def draw_evidence(self, looked: Looked, *, moved: bool) -> None:
-        """Draw the passages, and the named truths where they have no pane of their own."""
-        claim, passages, chosen = looked.claim, looked.passages, looked.at.passage
+        """Draw the passages, and what the judge named where that has no pane of its own.
+
+        Messages come first there: they are what people compare with, the passage is given.
+        """
+        passages, chosen = looked.passages, looked.at.passage
 
         def build(width: int) -> Sequence[Line]:
             lines = self._passages(looked, width)[0]
-            if not self.truths.display and claim is not None and claim.evidence:
-                lines += draw_evidence.named_truths(looked.view, claim, looked.at.window, width)
-            return lines
+            return [*self._before_passages(looked, width), *lines, *self._named(looked, width)]
 
-        count = f" {min(chosen + 1, len(passages))}/{len(passages)}" if passages else ""
-        self.evidence.show(build, title=f"Evidence{count} · passages, ranked", keep=not moved)
+        ranked = any(each.ranks for each in passages)
+        count = f" {min(chosen + 1, len(passages))}/{len(passages)}" if ranked else ""
+        title = f"Evidence{count} · passages, ranked" if ranked or not passages else "Passage"
+        if looked.spec.references and not looked.spec.references_are_facts:
+            title = title if self.truths.display else f"{titled(looked.spec.references)} · passage"
+        self.evidence.show(build, title=title, keep=not moved)
         self.evidence.hint = "[ ] passage · t full source" if passages else ""
 
     def reveal_passage(self, looked: Looked) -> None:
@@ -128,7 +156,8 @@ class ReviewPanes(Panes):
             lines, starts = self._passages(looked, width)
             chosen = looked.at.passage
             end = starts[chosen + 1] - 1 if chosen + 1 < len(starts) else len(lines) - 1
-            self.evidence.reveal(starts[chosen], end)
+            above = len(self._before_passages(looked, width))
+            self.evidence.reveal(above + starts[chosen], above + end)
 
     def clear(self, words: str) -> None:
         """Show why there is nothing to review, and accept no verdict."""
@@ -137,10 +166,31 @@ class ReviewPanes(Panes):
             lambda width: [BLANK, *draw_claims.words_lines(words, width)], title="Claims"
         )
 
+    def _before_passages(self, looked: Looked, width: int) -> list[Line]:
+        """Draw what stands above the passages: messages, where they have no pane."""
+        if self.truths.display or looked.spec.references_are_facts or looked.claim is None:
+            return []
+        view, at = looked.view, looked.at
+        lines = reference_lines(view, looked.claim, at.window, looked.read, looked.spec, width)
+        return [*lines, BLANK]
+
+    def _named(self, looked: Looked, width: int) -> list[Line]:
+        """Draw what stands below the passages: facts the judge named, where they have no pane."""
+        claim, spec = looked.claim, looked.spec
+        if self.truths.display or not spec.references_are_facts or claim is None:
+            return []
+        return named_references(looked.view, claim, looked.at.window, spec, width)
+
     def _passages(self, looked: Looked, width: int) -> tuple[list[Line], list[int]]:
         height = self.evidence.scrollable_content_region.height
         return draw_evidence.passage_lines(
-            looked.view, looked.claim, looked.passages, looked.at.passage, width, height
+            looked.view,
+            looked.claim,
+            looked.passages,
+            looked.at.passage,
+            looked.spec,
+            width,
+            height,
         )
 
     def _draw_transcript(self, looked: Looked, moved: bool) -> None:
@@ -148,7 +198,7 @@ class ReviewPanes(Panes):
 
         def build(width: int) -> Sequence[Line]:
             nonlocal begins
-            lines, begins = draw_claims.transcript(looked.view, looked.claim, width)
+            lines, begins = transcript(looked.view, looked.claim, looked.spec, width)
             return lines
 
         self.transcript.show(

@@ -1,0 +1,58 @@
+"""What `verbose_mode` tells of a conversation: every step of the judge, in lines for people."""
+
+from collections.abc import Iterator, Sequence
+
+from faithtui.domain.assessment import Assessment, Conclusion
+from faithtui.domain.plain import visible_line
+from faithtui.domain.scores import Score
+from faithtui.metrics.base import MetricSpec
+
+
+def steps_of(
+    title: str, spec: MetricSpec, assessments: Sequence[Assessment], conclusion: Conclusion
+) -> str:
+    """Tell what was found in each window, in order, and what came of it.
+
+    Args:
+        title: Which conversation.
+        spec: The metric.
+        assessments: One per window.
+        conclusion: The conversation's score.
+
+    Returns:
+        Lines safe for a terminal, without a line break at the end.
+    """
+    return "\n".join(visible_line(line) for line in _lines(title, spec, assessments, conclusion))
+
+
+def _lines(
+    title: str, spec: MetricSpec, assessments: Sequence[Assessment], conclusion: Conclusion
+) -> Iterator[str]:
+    yield f"{spec.title} of {title}"
+    for assessment in assessments:
+        turns = ", ".join(str(turn + 1) for turn in assessment.window.turns)
+        yield f"  window {assessment.window.position + 1}: turns {turns or 'none'}"
+        if spec.references is not None:
+            yield f"    {spec.references}: {len(assessment.truths) or 'none'}"
+            for truth in assessment.truths:
+                yield f"      - {truth.text}"
+        yield f"    {spec.units[1]}: {len(assessment.verdicts) or 'none'}"
+        for verdict in assessment.verdicts:
+            reason = f" ({verdict.reason})" if verdict.reason else ""
+            yield f"      - {verdict.label or 'no verdict'}: {verdict.claim.text}{reason}"
+            if verdict.word is not None and verdict.word != verdict.label:
+                yield f"        the judge wrote: {verdict.word}"
+        yield f"    score: {score_words(assessment.score)}"
+        if assessment.reason:
+            yield f"    reason: {assessment.reason}"
+    outcome = {None: "", True: ", passed", False: ", not passed"}[conclusion.success]
+    yield f"  score: {score_words(conclusion.score)}{outcome}"
+    if conclusion.reason:
+        yield f"  reason: {conclusion.reason}"
+
+
+def score_words(score: Score) -> str:
+    """Write a score, or why there is none."""
+    if score.value is not None:
+        return f"{score.value:.4f}"
+    return f"{score.state.value}: {score.reason}"

@@ -1,0 +1,205 @@
+"""Images of a conversation: files, base64 and addresses become values, with their bytes beside.
+
+Only what a data file names in its `images` lists, or a caller hands in, is ever read. A path must
+lie inside the folder it is relative to, an address is kept and never fetched, and nothing inside a
+text is taken for an image.
+"""
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from faithtui.domain.conversation import Image
+from faithtui.errors import InputError
+
+MAX_BYTES = 20 * 2**20
+"""Of one image: more than any provider takes."""
+
+MAX_IMAGES = 50
+"""Different images of one conversation."""
+
+_KINDS = "PNG, JPEG, GIF or WebP"
+
+_DATA_URI = "data:"
+
+_SAME_TYPE = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png"}
+"""Names in use for media types that have a registered one."""
+
+
+def read_image(path: Path) -> tuple[Image, bytes]:
+    """Read an image file.
+
+    Args:
+        path: A PNG, JPEG, GIF or WebP of at most `MAX_BYTES`; its first bytes say which.
+
+    Returns:
+        The image as conversations refer to it, and its bytes.
+
+    Raises:
+        InputError: It cannot be read, is no regular file, too large, or something else.
+    """
+    try:
+        # Opening a pipe or a device would wait for somebody to write into it.
+        if not path.is_file():
+            raise InputError("is no regular file" if path.exists() else "is not there", path=path)
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {_why(error)}", path=path) from error
+    try:
+        return from_bytes(data)
+    except InputError as error:
+        raise InputError(error.reason, path=path) from error
+
+
+def from_bytes(data: bytes, media_type: str | None = None) -> tuple[Image, bytes]:
+    """Take bytes as an image.
+
+    Args:
+        data: A PNG, JPEG, GIF or WebP of at most `MAX_BYTES`.
+        media_type: What it is said to be, such as `image/png`; None: whatever it is.
+
+    Returns:
+        The image as conversations refer to it, and the bytes.
+
+    Raises:
+        InputError: It is too large, something else, or not what it is said to be.
+    """
+    if len(data) > MAX_BYTES:
+        raise InputError(f"is larger than {MAX_BYTES // 2**20} MB; make it smaller")
+    found = _sniffed(data)
+    if found is None:
+        raise InputError(f"is none of the images faithtui knows; expected {_KINDS}")
+    _check_type(found, media_type)
+    return Image(hashlib.sha256(data).hexdigest(), found), data
+
+
+def from_base64(text: str, media_type: str | None = None) -> tuple[Image, bytes]:
+    """Take base64, or a `data:` URI that holds it, as an image.
+
+    White space in the text is passed over. Both a media type in the URI and `media_type` must
+    agree with the bytes.
+
+    Raises:
+        InputError: It is not base64, or not an image `from_bytes` takes.
+    """
+    in_uri = None
+    if text[: len(_DATA_URI)].lower() == _DATA_URI:
+        head, comma, text = text[len(_DATA_URI) :].partition(",")
+        named, *parameters = [part.strip().lower() for part in head.split(";")]
+        if not comma or "base64" not in parameters:
+            raise InputError("is a `data:` URI without base64; expected `data:image/…;base64,…`")
+        in_uri = named or None
+    if len(text) > 2 * MAX_BYTES:  # base64 is a third longer than its bytes, and may be indented
+        raise InputError(f"is larger than {MAX_BYTES // 2**20} MB; make it smaller")
+    try:
+        data = base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InputError("is not base64; expected the image's bytes as base64") from error
+    image, data = from_bytes(data, media_type)
+    _check_type(image.media_type, in_uri)
+    return image, data
+
+
+def from_address(url: str) -> Image:
+    """Refer to an image by its address, which is never fetched.
+
+    Raises:
+        InputError: It is no `http` or `https` address.
+    """
+    expected = "expected an `http` or `https` address, or a `data:` URI"
+    try:
+        parts = urlsplit(url)
+        digest = hashlib.sha256(url.encode()).hexdigest()
+    except ValueError as error:
+        raise InputError(f"is no address; {expected}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError(f"is no address of the web; {expected}")
+    if not url.isprintable() or " " in url:
+        raise InputError(f"holds spaces or control characters; {expected}")
+    return Image(digest, "", url)
+
+
+@dataclass(slots=True)
+class Gallery:
+    """Collects the images of one conversation while it is read."""
+
+    folder: Path | None
+    """Where paths start and must end; None: there is none, and paths are refused."""
+    data: dict[str, bytes] = field(default_factory=dict)
+    """Bytes by SHA-256 of the images that have some."""
+    _seen: set[str] = field(default_factory=set)
+    _by_path: dict[Path, Image] = field(default_factory=dict)
+
+    def from_path(self, name: str, media_type: str | None = None) -> Image:
+        """Read a file of the folder.
+
+        Raises:
+            InputError: It lies outside the folder, links followed, or is no image `read_image`
+                takes.
+        """
+        if self.folder is None:
+            raise InputError("names a file, and there is no folder to find it in; expected base64")
+        try:
+            folder = self.folder.resolve(strict=True)
+            path = (folder / name).resolve()
+        except RuntimeError as error:  # a link to itself; later Pythons find nothing at its end
+            raise InputError("is not there") from error
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot be read: {_why(error)}") from error
+        if not path.is_relative_to(folder):
+            raise InputError("leads out of the folder of the file; expected a path inside it")
+        image = self._by_path.get(path)
+        if image is None:
+            image = self._by_path[path] = self._kept(*read_image(path))
+        _check_type(image.media_type, media_type)
+        return image
+
+    def from_base64(self, text: str, media_type: str | None = None) -> Image:
+        """Take base64 or a `data:` URI; see `from_base64`."""
+        return self._kept(*from_base64(text, media_type))
+
+    def from_url(self, url: str, media_type: str | None = None) -> Image:
+        """Take an address, or a `data:` URI as `from_base64` does."""
+        if url[: len(_DATA_URI)].lower() == _DATA_URI:
+            return self.from_base64(url, media_type)
+        image = from_address(url)
+        self._count(image)
+        return image
+
+    def _kept(self, image: Image, data: bytes) -> Image:
+        self._count(image)
+        self.data[image.sha256] = data
+        return image
+
+    def _count(self, image: Image) -> None:
+        self._seen.add(image.sha256)
+        if len(self._seen) > MAX_IMAGES:
+            raise InputError(f"is one too many; expected at most {MAX_IMAGES} in a conversation")
+
+
+def _sniffed(data: bytes) -> str | None:
+    """Tell the media type from the first bytes; None: not an image we know."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def _check_type(found: str, said: str | None) -> None:
+    """Refuse an image that is said to be something else than it is."""
+    folded = found if said is None else said.strip().lower()
+    if _SAME_TYPE.get(folded, folded) != found:
+        raise InputError(f"is {found} and said to be {folded[:40]!r}; expected the same")
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,119 @@
+"""A model behind a network as a judge: everything that does not depend on whose protocol it is."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import httpx2
+
+from faithtui.errors import JudgeUnavailable
+from faithtui.judges.base import JudgeReply, JudgeRequest, Stop, Usage
+from faithtui.judges.endpoints import Endpoint
+from faithtui.judges.exchange import RawAnswer, exchange, http_client, text_or_none
+from faithtui.judges.reading import clean_text
+from faithtui.judges.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a protocol's answer holds of the model."""
+
+    text: str
+    stop: Stop
+    usage: Usage
+
+
+class Dialect(Protocol):
+    """A provider's protocol, spoken through its SDK."""
+
+    @property
+    def sdk_error(self) -> type[Exception]:
+        """The class all exceptions of the SDK belong to."""
+
+    def put(self, request: JudgeRequest) -> Awaitable[RawAnswer]:
+        """Put exactly one request on the wire.
+
+        Raises:
+            JudgeRequestRejected: The protocol has no way to say it; nothing was sent.
+        """
+
+    def read(self, body: dict[str, object]) -> Said | None:
+        """Find what the model said; None when the answer holds nothing of the kind."""
+
+    async def aclose(self) -> None:
+        """Close the SDK's client. Safe to call twice."""
+
+
+class ProviderJudge:
+    """One model behind one address."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key: Secret,
+        speak: Callable[[Endpoint, httpx2.AsyncClient], Dialect],
+        *,
+        timeout_s: float,
+    ) -> None:
+        """Prepare a judge; nothing is sent yet.
+
+        Args:
+            endpoint: Model and address.
+            key: What to send as the key.
+            speak: Makes the dialect from the address and the connections.
+            timeout_s: Seconds one exchange may take in all.
+        """
+        self._endpoint = endpoint
+        self._key = key
+        self._timeout_s = timeout_s
+        self._dialect = speak(endpoint, http_client(endpoint, key))
+
+    @property
+    def ref(self) -> str:
+        """Name for people, `openai:MODEL`."""
+        return self._endpoint.ref
+
+    @property
+    def fingerprint(self) -> str:
+        """Protocol, address and model."""
+        return self._endpoint.fingerprint
+
+    @property
+    def takes_images(self) -> bool:
+        """Yes: both protocols do. A model that does not says so when it is asked."""
+        return True
+
+    @property
+    def context_window(self) -> int | None:
+        """Not known."""
+        return None
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Ask once. See `Judge.send`."""
+        envelope = await exchange(
+            lambda: self._dialect.put(request),
+            self._endpoint,
+            self._key,
+            self._timeout_s,
+            self._dialect.sdk_error,
+            with_images=bool(request.images),
+        )
+        said = self._dialect.read(envelope.body)
+        if said is None:
+            raise JudgeUnavailable(
+                f"{self._endpoint.host} answered {envelope.status} without a message of the model",
+                status=envelope.status,
+            )
+        return JudgeReply(
+            text=clean_text(said.text),
+            stop=said.stop,
+            usage=said.usage,
+            structured=request.schema is not None,
+            request_id=envelope.request_id,
+            served_model=text_or_none(envelope.body.get("model")),
+            latency_ms=envelope.latency_ms,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections. Safe to call twice."""
+        await self._dialect.aclose()

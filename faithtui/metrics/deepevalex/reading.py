@@ -1,0 +1,152 @@
+"""How DeepEvalEx reads replies, and what it calls the ways in which a question can fail.
+
+A reply is strict JSON or an error; a verdict is one of three words or `idk`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import NoReturn, TypeVar
+
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.errors import JudgeError, JudgeReplyInvalid, MetricError, MissingParameters
+from faithtui.metrics.base import Ask, Mismatch, Question, ReplyShape
+from faithtui.metrics.shapes import Said, closed_object, one_list
+
+T = TypeVar("T")
+
+_NAMED = re.compile(
+    r"(?P<kind>[a-z]\w*)(?: \(status (?P<status>\d+)\))?: (?P<message>.*)", re.DOTALL
+)
+
+
+def text_list(name: str) -> ReplyShape[tuple[str, ...]]:
+    """`{"claims": ["…"]}`: any list; what is neither text, number, truth value nor null fails."""
+
+    def read(value: object, structured: bool) -> tuple[str, ...]:
+        return tuple(_interpolated(name, each) for each in _listed(value, name))
+
+    return ReplyShape(one_list(name).schema, read, strict_json)
+
+
+def verdict_list() -> ReplyShape[tuple[Said, ...]]:
+    """`{"verdicts": [{"verdict": "yes", "reason": "…"}]}`: as many as come, with any words."""
+
+    def read(value: object, structured: bool) -> tuple[Said, ...]:
+        return tuple(_said(n, each) for n, each in enumerate(_listed(value, "verdicts")))
+
+    entry = closed_object(
+        {
+            "verdict": {"type": "string", "enum": list(FAITHFULNESS.names)},
+            "reason": {"type": "string"},
+        }
+    )
+    schema = closed_object({"verdicts": {"type": "array", "items": entry}})
+    return ReplyShape(schema, read, strict_json)
+
+
+def label_of(word: str | None) -> str:
+    """Read a verdict: `yes`, `no` or `idk` without case and white space; all else is `idk`.
+
+    Source: DeepEvalEx 0.1.0, schemas/metric_outputs/faithfulness.ex, `normalize_verdict`.
+    """
+    folded = (word or "").strip().lower()
+    return folded if folded in FAITHFULNESS.names else "idk"
+
+
+def strict_json(text: str) -> object:
+    """Read a reply that is JSON as a whole, and nothing else.
+
+    Raises:
+        Mismatch: It is not; the peer's `json_parse_error`.
+    """
+    try:
+        value: object = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Mismatch(f"the reply is not valid JSON: {error}") from error
+    return value
+
+
+async def asked(ask: Ask, question: Question[T], reply: str) -> T:
+    """Ask, and give a failure the peer's name.
+
+    Args:
+        ask: The judge.
+        question: What to ask.
+        reply: What the peer calls the reply: `truths`, `claims`, `verdicts` or `reason`.
+
+    Raises:
+        JudgeError: The same error; its message begins with `json_parse_error`,
+            `invalid_<reply>_response`, `api_error (status n)` or `request_failed`.
+    """
+    try:
+        return await ask(question)
+    except JudgeReplyInvalid as error:
+        name = f"invalid_{reply}_response" if _is_json(error.raw) else "json_parse_error"
+        raise type(error)(f"{name}: {error}", raw=error.raw) from error
+    except JudgeError as error:
+        name = "request_failed" if error.status is None else f"api_error (status {error.status})"
+        raise type(error)(f"{name}: {error}", status=error.status) from error
+
+
+def told(error: JudgeError | MetricError) -> str:
+    """Describe a failure for the store by the peer's name, which errors of `asked` have already."""
+    if isinstance(error, MissingParameters):
+        return f"missing_params: {', '.join(error.names)}"
+    return str(error)
+
+
+def as_error(description: str) -> Mapping[str, object]:
+    """Take a description by `told` apart: `kind`, and `params`, `status` or `message`."""
+    named = _NAMED.fullmatch(description)
+    if named is None:
+        return {"kind": "no_score", "message": description}
+    kind, status, message = named.group("kind", "status", "message")
+    if kind == "missing_params":
+        return {"kind": kind, "params": message.split(", ")}
+    return {"kind": kind, "message": message} | ({"status": int(status)} if status else {})
+
+
+def _listed(value: object, name: str) -> list[object]:
+    listed = value.get(name) if isinstance(value, dict) else None
+    if not isinstance(listed, list):
+        raise Mismatch(f"`{name}` must be a list")
+    return listed
+
+
+def _interpolated(name: str, value: object) -> str:
+    """Write an entry as the peer's language puts it into a text."""
+    match value:
+        case str():
+            return value
+        case None:
+            return ""
+        case bool() | int() | float():
+            return json.dumps(value)
+        case _:
+            raise Mismatch(f"`{name}` must be a list of strings")
+
+
+def _said(number: int, value: object) -> Said:
+    """Read an entry. Null is an entry without anything; other things than objects fail."""
+    if value is None:
+        return Said(None)
+    if not isinstance(value, dict):
+        raise Mismatch(f"`verdicts[{number}]` must be an object with `verdict`")
+    word, why = value.get("verdict"), value.get("reason")
+    return Said(
+        word=word if isinstance(word, str) else None if word is None else json.dumps(word),
+        reason=(why.strip() or None) if isinstance(why, str) else None,
+    )
+
+
+def _is_json(text: str) -> bool:
+    try:
+        strict_json(text)
+    except Mismatch:
+        return False
+    return True
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

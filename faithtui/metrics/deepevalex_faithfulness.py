@@ -1,0 +1,374 @@
+"""Faithfulness as DeepEvalEx defines it: what share of an answer's claims does nothing contradict?
+
+Per answer: the truths of its documents and the claims of its replies, then a verdict per claim,
+then a reason. Truths and claims are asked for in the words of turn faithfulness, so that runs of
+both metrics share the replies.
+
+Source: DeepEvalEx 0.1.0, metrics/faithfulness.ex. docs/metrics/deepevalex-faithfulness.md has the
+formula and every difference.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Literal
+
+from faithtui.domain.assessment import Assessment, Claim, Conclusion, Truth, Verdict
+from faithtui.domain.conversation import Conversation, Passage
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.scores import Score, ScoringRule, passes, window_score
+from faithtui.domain.windows import Window
+from faithtui.errors import ConfigError, JudgeError, MissingParameters
+from faithtui.metrics import questions
+from faithtui.metrics.again import one_for_each
+from faithtui.metrics.answers import (
+    Answered,
+    answer_windows,
+    answered,
+    each_answer,
+    why_no_answer,
+)
+from faithtui.metrics.attribution import at_home, found_in
+from faithtui.metrics.base import Ask, MetricSpec, Pace, Question
+from faithtui.metrics.deepevalex.extraction import extract
+from faithtui.metrics.deepevalex.reading import (
+    as_error,
+    asked,
+    label_of,
+    strict_json,
+    text_list,
+    told,
+    verdict_list,
+)
+from faithtui.metrics.findings import WindowFindings, assessed, mean_of, openai_by_default
+from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.questions import check_images, texts
+from faithtui.metrics.shapes import Said
+from faithtui.metrics.strategies.common import tried
+
+SPEC = MetricSpec(
+    key="deepevalex-faithfulness",
+    title="DeepEvalEx faithfulness",
+    version="1",
+    peer="DeepEvalEx 0.1.0",
+    labels=FAITHFULNESS,
+    judges="claim",
+    units=("claim", "claims"),
+    references="truths",
+    references_are_facts=True,
+    nothing_judged="The judge found no claim here, so the answer scores 1.",
+    nothing_checked="The judge drew no truth from the documents of this answer.",
+    context_from="the documents of assistant turns",
+)
+
+STEPS = {
+    step: questions.STEPS[step]
+    for step in (
+        "system",
+        "truths",
+        "pooled-truths",
+        "claims",
+        "pooled-claims",
+        "verdicts",
+        "verdict-list",
+        "reason",
+    )
+}
+"""Prompt texts and the holes each must have."""
+
+ADAPTERS = ("openai", "anthropic")
+"""Providers that `adapter` can name."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeepEvalExFaithfulness:
+    """The metric with its options; names and defaults are the peer's."""
+
+    prompts: PromptSet
+    threshold: float | None = 0.5
+    """An answer passes from here on, in [0, 1]; None: no pass or fail."""
+    include_reason: bool = True
+    """Ask for a reason per answer."""
+    truths_extraction_limit: int | None = None
+    """At most so many truths per document (under `as_peer` in words only); None: all."""
+    adapter: str | None = None
+    """Provider of the judge, `openai` or `anthropic`, with its `model`; None: see `model`."""
+    model: str | None = None
+    """The judge: a model of the `adapter`; without one `provider:model`, or a bare name of
+    OpenAI's; None: the run's."""
+    strategy: Literal["evidence", "window"] = "evidence"
+    """Both ask the same: this metric judges each answer by itself."""
+    verbose_mode: bool = False
+    """Tell the steps of each conversation on stderr."""
+    answers_alone: bool = False
+    """Take a conversation without any user turn as one answer to no question."""
+    as_peer: bool = False
+    """Use the peer's arithmetic with its oddities."""
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot be meant.
+
+        Raises:
+            ConfigError: A value outside its range (the peer takes any threshold and limit), an
+                adapter that does not exist here, or one without a model.
+        """
+        if self.adapter is not None:
+            if self.adapter not in ADAPTERS:
+                known = " and ".join(ADAPTERS)
+                raise ConfigError(f"there is no adapter `{self.adapter}`; there are {known}")
+            if self.model is None:
+                raise ConfigError(
+                    f"adapter is {self.adapter} and model is not set; name the model too "
+                    f"(model=NAME), or choose the judge by --judge {self.adapter}:NAME"
+                )
+        if self.as_peer:
+            return
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise ConfigError(f"threshold is {self.threshold}; expected 0 to 1, or none")
+        if self.truths_extraction_limit is not None and self.truths_extraction_limit < 1:
+            raise ConfigError(
+                f"truths_extraction_limit is {self.truths_extraction_limit}; "
+                "expected 1 or more truths per document, or none for all"
+            )
+
+    @property
+    def spec(self) -> MetricSpec:
+        """What the rest of the program knows about the metric."""
+        return SPEC
+
+    @property
+    def rule(self) -> ScoringRule:
+        """How labels become scores: what is not contradicted passes."""
+        return ScoringRule(
+            passing=("yes", "idk"),
+            when_empty=1.0,
+            threshold=self.threshold,
+            as_peer=self.as_peer,
+            labels=SPEC.labels.names,
+            synonyms=SPEC.labels.synonyms,
+        )
+
+    @property
+    def prompt_digest(self) -> str:
+        """Changes when any prompt text changes."""
+        return self.prompts.digest
+
+    @property
+    def pace(self) -> Pace:
+        """As fast as the engine allows."""
+        return Pace()
+
+    @property
+    def judge(self) -> str | None:
+        """The judge that `adapter` and `model` name."""
+        if self.adapter is None:
+            return openai_by_default(self.model)
+        return f"{self.adapter}:{self.model}"
+
+    def windows(self, conversation: Conversation) -> tuple[Window, ...]:
+        """Cut the conversation into windows of one interaction each."""
+        return answer_windows(conversation, answers_alone=self.answers_alone or self.as_peer)
+
+    def why_skipped(self, conversation: Conversation) -> str | None:
+        """Say why there is no answer to judge; never under the peer's rules, which fail then."""
+        return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
+
+    async def gather(
+        self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
+    ) -> tuple[WindowFindings, ...]:
+        """Ask about every answer; one entry per window."""
+        check_images(conversation, ask)
+        windows = self.windows(conversation)
+        if self.as_peer and not windows:
+            raise MissingParameters(("actual_output",))
+        extracted = None
+        if not self.as_peer:
+            every = [answered(conversation, window) for window in windows]
+            judged = [each for each in every if not _missing(each, as_peer=False)]
+            extracted = await extract(
+                self.prompts, self.truths_extraction_limit, every, judged, ask, claims
+            )
+
+        async def judge_one(each: Answered) -> WindowFindings:
+            missing = _missing(each, as_peer=self.as_peer)
+            if missing:
+                raise MissingParameters(missing)
+            if extracted is None:
+                return await self._as_deepevalex(each, ask, claims)
+            return await self._numbered(*extracted.of(each), ask)
+
+        return await each_answer(
+            conversation, windows, ask, judge_one, as_peer=self.as_peer, told=told
+        )
+
+    def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
+        """Score one answer."""
+        return assessed(self.rule, findings[window.position], window)
+
+    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+        """Average the answers; nothing is asked, and the reasons are those of the answers."""
+        score = mean_of(self.rule, assessments).score
+        reasons = [each.reason for each in assessments if each.reason]
+        told_reason = "; ".join(dict.fromkeys(reasons)) if self.include_reason else ""
+        return Conclusion(score, self._success(score), told_reason or None)
+
+    def peer_results(
+        self,
+        conversation: Conversation,
+        assessments: Sequence[Assessment],
+        conclusion: Conclusion,
+        latency_ms: int,
+    ) -> tuple[Mapping[str, object], ...]:
+        """Say each answer's result in DeepEvalEx' words; the latency is the conversation's."""
+        return tuple(
+            {
+                "metric": "Faithfulness",
+                "score": each.score.value,
+                "success": self._success(each.score),
+                "reason": each.reason if self.include_reason else None,
+                "threshold": self.threshold,
+                "latency_ms": latency_ms,
+                "metadata": {
+                    "truths": [truth.text for truth in each.truths],
+                    "claims": [verdict.claim.text for verdict in each.verdicts],
+                    "verdicts": [
+                        *({"verdict": v.label, "reason": v.reason} for v in each.verdicts),
+                        *({"verdict": label, "reason": None} for label in each.surplus),
+                    ],
+                    "truths_extraction_limit": self.truths_extraction_limit,
+                },
+                "error": None if each.score.reason is None else as_error(each.score.reason),
+            }
+            for each in assessments
+        )
+
+    def _success(self, score: Score) -> bool | None:
+        """Compare with the threshold; under the peer's rules nothing passes without one."""
+        if self.as_peer and self.threshold is None and score.value is not None:
+            return False
+        return passes(score, self.rule)
+
+    async def _as_deepevalex(
+        self, each: Answered, ask: Ask, given: Sequence[Claim] | None
+    ) -> WindowFindings:
+        """Ask about one answer as the peer does: the first question that fails loses it."""
+        contexts = each.contexts or ()
+
+        async def truths() -> tuple[Truth, ...]:
+            question = questions.pooled_truths(
+                self.prompts, contexts, self.truths_extraction_limit, as_peer=True
+            )
+            reply = text_list("truths")
+            facts = await asked(ask, replace(question, reply=reply), "truths")
+            return found_in(facts, texts(contexts))
+
+        async def claims() -> tuple[Claim, ...]:
+            if given is not None:
+                return tuple(claim for claim in given if claim.turn in each.turns)
+            question = questions.pooled_claims(self.prompts, each.answers, (), as_peer=True)
+            reply = text_list("claims")
+            found = await asked(ask, replace(question, reply=reply), "claims")
+            return at_home(found, each.turns, texts(each.answers))
+
+        # As the peer: the truths' failure is told first, whichever came first.
+        facts, found = await asyncio.gather(truths(), claims(), return_exceptions=True)
+        if isinstance(facts, BaseException):
+            raise facts
+        if isinstance(found, BaseException):
+            raise found
+        said: Sequence[Said] = ()
+        if found:
+            question = questions.claim_verdict_list(
+                self.prompts,
+                [claim.text for claim in found],
+                [truth.text for truth in facts],
+                FAITHFULNESS.names,
+            )
+            said = await asked(ask, replace(question, reply=verdict_list()), "verdicts")
+        labels = [label_of(each.word) for each in said]
+        judged = WindowFindings(
+            verdicts=tuple(
+                Verdict(claim, None)
+                if each is None
+                else Verdict(claim, label_of(each.word), each.word, each.reason)
+                for claim, each in zip_longest(found, said[: len(found)])
+            ),
+            truths=facts,
+            surplus=tuple(labels[len(found) :]),
+        )
+        reasons = [each.reason for each, label in zip(said, labels, strict=True) if label == "no"]
+        why = self._why(judged, reasons)
+        if why is None:
+            return judged
+        reply = replace(why.reply, parse=strict_json)
+        return replace(judged, reason=await asked(ask, replace(why, reply=reply), "reason"))
+
+    async def _numbered(
+        self, claims: tuple[Claim, ...], truths: tuple[Truth, ...], ask: Ask
+    ) -> WindowFindings:
+        """Ask for one verdict per numbered claim, and for a reason."""
+        in_view = [truth.text for truth in truths]
+        if truths:
+            said = await one_for_each(
+                len(claims),
+                lambda left, times: asked(
+                    ask,
+                    replace(
+                        questions.claim_verdicts(
+                            self.prompts, [claims[n].text for n in left], in_view
+                        ),
+                        replicate=times,
+                    ),
+                    "verdicts",
+                ),
+                lambda each: _label(each) is not None,
+            )
+        else:
+            # Nothing can be compared, so nothing is asked.
+            said = (Said("idk", "The documents gave no truth."),) * len(claims)
+        found = WindowFindings(
+            verdicts=tuple(
+                Verdict(claim, None)
+                if each is None
+                else Verdict(claim, _label(each), each.word, each.reason, each.confidence)
+                for claim, each in zip(claims, said, strict=True)
+            ),
+            truths=truths,
+        )
+        reasons = [each.reason for each in found.verdicts if each.label == "no"]
+        why = self._why(found, reasons) if claims else None
+        given = None if why is None else await tried(asked(ask, why, "reason"), as_peer=False)
+        # A reason that cannot be had is put together from the verdicts' own.
+        return replace(found, reason=None if isinstance(given, JudgeError) else given)
+
+    def _why(self, found: WindowFindings, reasons: Sequence[str | None]) -> Question[str] | None:
+        """Make the question for a reason; None when none is wanted or there is no score."""
+        labels = [each.label for each in found.verdicts]
+        score = window_score(labels, self.rule, found.surplus).value
+        if not self.include_reason or score is None:
+            return None
+        return questions.why_score(self.prompts, score, [each for each in reasons if each])
+
+
+def _label(said: Said) -> str | None:
+    return None if said.word is None else FAITHFULNESS.read(said.word)
+
+
+def _missing(each: Answered, *, as_peer: bool) -> tuple[str, ...]:
+    """Name what an answer lacks, in the peer's words and order.
+
+    The peer takes white space for a text. A conversation of answers alone has no question, which
+    the peer does not let pass.
+    """
+
+    def is_there(passages: Sequence[Passage]) -> bool:
+        return any(each.shown if as_peer else each.shown.strip() for each in passages)
+
+    contexts = each.contexts or ()
+    there = {
+        "input": is_there(each.questions) or not (as_peer or each.questions),
+        "actual_output": is_there(each.answers),
+        "retrieval_context": bool(contexts) if as_peer else is_there(contexts),
+    }
+    return tuple(name for name, known in there.items() if not known)

@@ -1,0 +1,270 @@
+"""Faithfulness as ragas defines it: what share of an answer's statements follow from the passages?
+
+Two steps per answer: cut it into statements, then say of each whether it can be inferred. There is
+no third word: what the passages do not mention cannot be inferred.
+
+Source: ragas 0.4.3, metrics/_faithfulness.py, the class `ragas.metrics.Faithfulness`.
+docs/metrics/ragas-faithfulness.md has the formula and every difference.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Literal
+
+from faithtui.domain.assessment import Assessment, Claim, Conclusion, Verdict
+from faithtui.domain.conversation import Conversation, Passage
+from faithtui.domain.labels import INFERENCE
+from faithtui.domain.scores import ScoringRule
+from faithtui.domain.tasks import InferStatementList, InferStatements, SplitAnswer
+from faithtui.domain.windows import Window
+from faithtui.errors import ConfigError, MissingParameters
+from faithtui.metrics.again import one_for_each
+from faithtui.metrics.answers import (
+    Answered,
+    answer_windows,
+    each_answer,
+    why_no_answer,
+)
+from faithtui.metrics.attribution import at_home
+from faithtui.metrics.base import Ask, MetricSpec, Pace, Question
+from faithtui.metrics.findings import WindowFindings, assessed, mean_of, openai_by_default
+from faithtui.metrics.prompting import PromptSet, blocks, numbered
+from faithtui.metrics.questions import images_of, shown, texts
+from faithtui.metrics.ragas.reading import (
+    Inferred,
+    inference_list,
+    inferences_by_key,
+    statement_list,
+)
+
+SPEC = MetricSpec(
+    key="ragas-faithfulness",
+    title="ragas faithfulness",
+    version="1",
+    peer="ragas 0.4.3",
+    labels=INFERENCE,
+    judges="claim",
+    units=("statement", "statements"),
+    references=None,
+    references_are_facts=True,
+    nothing_judged="The judge found no statement here, so there is no score: 0 of 0.",
+    nothing_checked="The judge reads the passages themselves.",
+    context_from="the documents of assistant turns",
+)
+
+STEPS = {
+    "system": (),
+    "statements": ("question", "answer"),
+    "inference": ("passages", "statements"),
+    "inference-list": ("passages", "statements"),
+}
+"""Prompt texts and the holes each must have."""
+
+NOTHING_RETRIEVED = Inferred("0", None, "Retrieval returned nothing to infer it from.")
+
+
+@dataclass(frozen=True, slots=True)
+class RagasFaithfulness:
+    """The metric with its options; names and defaults are the peer's."""
+
+    prompts: PromptSet
+    batch_size: int = 10
+    """At most so many answers in flight at once, 1 or more."""
+    llm: str | None = None
+    """The judge: `provider:model`, or a bare name of OpenAI's; None: the run's."""
+    strategy: Literal["evidence", "window"] = "evidence"
+    """Both ask the same: this metric judges each answer by itself."""
+    verbose_mode: bool = False
+    """Tell the steps of each conversation on stderr."""
+    answers_alone: bool = False
+    """Take a conversation without any user turn as one answer to no question."""
+    as_peer: bool = False
+    """Use the peer's arithmetic with its oddities."""
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot be meant.
+
+        Raises:
+            ConfigError: No answer could ever be in flight.
+        """
+        if self.batch_size < 1:
+            raise ConfigError(f"batch_size is {self.batch_size}; expected 1 or more answers")
+
+    @property
+    def spec(self) -> MetricSpec:
+        """What the rest of the program knows about the metric."""
+        return SPEC
+
+    @property
+    def rule(self) -> ScoringRule:
+        """How labels become scores; without any there is none, and nothing passes or fails."""
+        return ScoringRule(
+            passing=("1",),
+            when_empty=None,
+            threshold=None,
+            as_peer=self.as_peer,
+            labels=SPEC.labels.names,
+            synonyms=SPEC.labels.synonyms,
+        )
+
+    @property
+    def prompt_digest(self) -> str:
+        """Changes when any prompt text changes."""
+        return self.prompts.digest
+
+    @property
+    def pace(self) -> Pace:
+        """As many answers in flight as `batch_size` says."""
+        return Pace(answers=self.batch_size)
+
+    @property
+    def judge(self) -> str | None:
+        """The judge that `llm` names."""
+        return openai_by_default(self.llm)
+
+    def windows(self, conversation: Conversation) -> tuple[Window, ...]:
+        """Cut the conversation into windows of one interaction each."""
+        return answer_windows(conversation, answers_alone=self.answers_alone or self.as_peer)
+
+    def why_skipped(self, conversation: Conversation) -> str | None:
+        """Say why there is no answer to judge; never under the peer's rules, which fail then."""
+        return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
+
+    async def gather(
+        self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
+    ) -> tuple[WindowFindings, ...]:
+        """Ask about every answer; one entry per window."""
+
+        async def judged(each: Answered) -> WindowFindings:
+            statements, said = await self._judged(each, ask, claims)
+            verdicts = tuple(
+                Verdict(statement, None)
+                if found is None
+                else Verdict(statement, found.label, found.word, found.reason, found.confidence)
+                for statement, found in zip_longest(statements, said[: len(statements)])
+            )
+            surplus = tuple(found.label for found in said[len(statements) :] if found)
+            return WindowFindings(verdicts, surplus=surplus, without_context=not each.contexts)
+
+        return await each_answer(
+            conversation, self.windows(conversation), ask, judged, as_peer=self.as_peer
+        )
+
+    def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
+        """Score one answer."""
+        return assessed(self.rule, findings[window.position], window)
+
+    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+        """Average the answers that have a score; nothing is asked."""
+        return mean_of(self.rule, assessments)
+
+    def peer_results(
+        self,
+        conversation: Conversation,
+        assessments: Sequence[Assessment],
+        conclusion: Conclusion,
+        latency_ms: int,
+    ) -> tuple[Mapping[str, object], ...]:
+        """Say each answer's result as ragas does: a number or, for NaN, none."""
+        return tuple({"score": each.score.value} for each in assessments)
+
+    async def _judged(
+        self, each: Answered, ask: Ask, given: Sequence[Claim] | None
+    ) -> tuple[tuple[Claim, ...], Sequence[Inferred | None]]:
+        """Ask about one answer: its statements, and what was said of them in their order.
+
+        Raises:
+            MissingParameters: Nobody knows the context, which the peer notices after the first
+                question; under `as_peer` also: there is no question.
+        """
+        if self.as_peer and not each.questions:
+            raise MissingParameters(("user_input",))
+        if each.contexts is None and not self.as_peer:
+            raise MissingParameters(("retrieved_contexts",))
+        if given is not None:
+            statements = tuple(claim for claim in given if claim.turn in each.turns)
+        elif self.as_peer or any(passage.shown.strip() for passage in each.answers):
+            found = await ask(_statements(self.prompts, each, as_peer=self.as_peer))
+            statements = at_home(found, each.turns, texts(each.answers))
+        else:
+            statements = ()
+        if not statements:
+            return (), ()
+        if each.contexts is None:
+            raise MissingParameters(("retrieved_contexts",))
+        wanted = [statement.text for statement in statements]
+        if self.as_peer:
+            return statements, await ask(_inference_list(self.prompts, wanted, each.contexts))
+        passages = [each for each in dict.fromkeys(each.contexts) if each.shown.strip()]
+        if not passages:
+            return statements, [NOTHING_RETRIEVED] * len(statements)
+        return statements, await _inferred(self.prompts, wanted, passages, ask)
+
+
+async def _inferred(
+    prompts: PromptSet, statements: Sequence[str], passages: Sequence[Passage], ask: Ask
+) -> tuple[Inferred | None, ...]:
+    """Ask for one verdict per statement; missing ones are asked for again, at most twice."""
+    return await one_for_each(
+        len(statements),
+        lambda left, times: ask(
+            replace(_inference(prompts, [statements[n] for n in left], passages), replicate=times)
+        ),
+        lambda said: said.label is not None,
+    )
+
+
+def _statements(prompts: PromptSet, each: Answered, *, as_peer: bool) -> Question[tuple[str, ...]]:
+    """Ask for the statements of an answer."""
+    return Question(
+        step="statements",
+        task=SplitAnswer(each.question, each.response),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "statements",
+            question=blocks("question", "q", shown(each.questions)),
+            answer=blocks("answer", "a", shown(each.answers)),
+        ),
+        reply=statement_list(as_peer=as_peer),
+        max_tokens=600 + len(each.response),
+        images=images_of([*each.questions, *each.answers]),
+    )
+
+
+def _inference(
+    prompts: PromptSet, statements: Sequence[str], passages: Sequence[Passage]
+) -> Question[tuple[Inferred | None, ...]]:
+    """Ask for one verdict per numbered statement."""
+    return Question(
+        step="inference",
+        task=InferStatements(tuple(statements), texts(passages)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "inference",
+            passages=blocks("passage", "p", shown(passages)),
+            statements=numbered("s", statements),
+        ),
+        reply=inferences_by_key([f"s{n}" for n in range(len(statements))]),
+        max_tokens=400 + 120 * len(statements),
+        images=images_of(passages),
+    )
+
+
+def _inference_list(
+    prompts: PromptSet, statements: Sequence[str], passages: Sequence[Passage]
+) -> Question[tuple[Inferred, ...]]:
+    """Ask for an unnumbered list of verdicts, as the peer does."""
+    return Question(
+        step="inference",
+        task=InferStatementList(tuple(statements), texts(passages)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "inference-list",
+            passages=blocks("passage", "p", shown(passages)),
+            statements=numbered("s", statements),
+        ),
+        reply=inference_list(),
+        max_tokens=400 + 150 * len(statements),
+        images=images_of(passages),
+    )

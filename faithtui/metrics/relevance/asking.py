@@ -1,0 +1,61 @@
+"""Asking about a document until every statement has a verdict, or nothing more can be tried."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from faithtui.domain.conversation import normalised
+from faithtui.metrics.again import ASKED_AGAIN
+from faithtui.metrics.base import Ask, Question
+from faithtui.metrics.relevance.questions import which_statements
+from faithtui.metrics.relevance.replies import Statement
+from faithtui.metrics.relevance.words import understood
+from faithtui.metrics.shapes import Said
+
+
+async def statements_of(
+    ask: Ask,
+    question: Callable[[str], Question[tuple[Statement, ...]]],
+    *,
+    chosen: Sequence[str] | None = None,
+    as_peer: bool,
+) -> tuple[Statement, ...]:
+    """Ask for statements; those without a verdict are asked about again, at most twice.
+
+    Args:
+        ask: The judge.
+        question: Makes the question from the words for which statements are wanted.
+        chosen: Statements that are known already; None: all that the document makes.
+        as_peer: Ask nothing again.
+
+    Returns:
+        One per statement, in order; one per chosen statement when there are some.
+
+    Raises:
+        JudgeError: A question failed.
+    """
+    found = await ask(question(which_statements(chosen, 0, as_peer=as_peer)))
+    if chosen is not None:
+        found = _aligned(chosen, found)
+    if as_peer:
+        return found
+    for times in range(1, 1 + ASKED_AGAIN):
+        missing = [each.text for each in found if not understood(each.said, as_peer)]
+        if not missing:
+            break
+        said = await ask(question(which_statements(missing, times, as_peer=as_peer)))
+        better = iter(_aligned(missing, said))
+        found = tuple(each if understood(each.said, as_peer) else next(better) for each in found)
+    return found
+
+
+def _aligned(chosen: Sequence[str], found: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Find each chosen statement in a reply, up to case and white space; extra ones are dropped."""
+    left: dict[str, deque[Statement]] = {}
+    for each in found:
+        left.setdefault(normalised(each.text), deque()).append(each)
+    aligned = []
+    for text in chosen:
+        matching = left.get(normalised(text))
+        said = matching.popleft().said if matching else Said(word=None)
+        aligned.append(Statement(text, said))
+    return tuple(aligned)

@@ -1,0 +1,176 @@
+"""What both ways of asking about contextual relevancy share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from faithtui.domain.assessment import Claim, Truth
+from faithtui.domain.conversation import Conversation, Passage
+from faithtui.domain.location import locate
+from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.windows import Window
+from faithtui.metrics.base import Ask
+from faithtui.metrics.concurrency import together
+from faithtui.metrics.findings import WindowFindings, has_context
+from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.questions import documents_of, said_by
+from faithtui.metrics.relevance.questions import why_relevance
+
+NO_CONTEXT = "no retrieval context"
+NO_MESSAGE = "no user message"
+"""Why a window, or a whole conversation, is skipped."""
+
+NOTHING_JUDGED = "No statement of a document was judged, so nothing was found irrelevant."
+"""The peer's windows without a verdict have a fixed reason; this is ours."""
+
+
+class RelevanceOptions(Protocol):
+    """The side of the metric that the strategies see."""
+
+    @property
+    def prompts(self) -> PromptSet:
+        """Prompt texts by step."""
+
+    @property
+    def rule(self) -> ScoringRule:
+        """How labels become scores."""
+
+    @property
+    def include_reason(self) -> bool:
+        """Whether reasons are asked for."""
+
+    @property
+    def window_size(self) -> int:
+        """How far a window reaches back, in interactions."""
+
+    @property
+    def async_mode(self) -> bool:
+        """Whether questions that do not depend on each other are asked at once."""
+
+    @property
+    def as_peer(self) -> bool:
+        """Whether the peer's arithmetic is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What of a window this metric looks at."""
+
+    window: Window
+    documents: tuple[Passage, ...]
+    """Documents of its assistant turns, in order, repeats kept."""
+    messages: tuple[Passage, ...]
+    """Messages of its user turns, in order, without those that look like an earlier one."""
+    newest: tuple[Passage, ...]
+    """Those of its last interaction."""
+    without_context: bool
+    """No assistant turn of the window has a document."""
+
+    @property
+    def truths(self) -> tuple[Truth, ...]:
+        """The messages, as what statements are checked against."""
+        return tuple(Truth(message.shown) for message in self.messages)
+
+    @property
+    def why_skipped(self) -> str | None:
+        """Say why there is nothing to judge; None when there is something."""
+        if not self.documents:
+            return NO_CONTEXT
+        if not self.messages:
+            return NO_MESSAGE
+        return None
+
+
+def views_of(
+    conversation: Conversation, windows: Sequence[Window], *, as_peer: bool
+) -> tuple[View, ...]:
+    """Look at every window; blank documents and messages count under `as_peer` only."""
+
+    def kept(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        return tuple(each for each in passages if as_peer or each.shown.strip())
+
+    def messages(turns: Sequence[int]) -> tuple[Passage, ...]:
+        return unlike(kept(said_by(conversation, turns, "user")))
+
+    views = []
+    before: frozenset[int] = frozenset()
+    for window in windows:
+        views.append(
+            View(
+                window=window,
+                documents=kept(documents_of(conversation, window.turns)),
+                messages=messages(window.turns),
+                newest=messages([turn for turn in window.turns if turn not in before]),
+                without_context=not has_context(conversation, window),
+            )
+        )
+        before = frozenset(window.turns)
+    return tuple(views)
+
+
+def unlike(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Drop passages that look like an earlier one."""
+    first: dict[str, Passage] = {}
+    for each in passages:
+        first.setdefault(each.shown, each)
+    return tuple(first.values())
+
+
+def homes_of(conversation: Conversation) -> Mapping[str, int]:
+    """Give the first assistant turn that has each document, by the document's text."""
+    homes: dict[str, int] = {}
+    for position, turn in enumerate(conversation.turns):
+        if turn.role == "assistant":
+            for document in turn.retrieval_context or ():
+                homes.setdefault(document.text, position)
+    return homes
+
+
+def claim_of(statement: str, document: Passage, homes: Mapping[str, int]) -> Claim:
+    """Make what gets the verdict."""
+    return Claim(
+        turn=homes[document.text],
+        text=statement,
+        span=locate(statement, document.text),
+        kind="statement",
+        document=document.text,
+    )
+
+
+async def with_peer_reasons(
+    metric: RelevanceOptions,
+    views: Sequence[View],
+    findings: Sequence[WindowFindings],
+    ask: Ask,
+) -> tuple[WindowFindings, ...]:
+    """Under `as_peer`, ask for each window's reason as the peer does.
+
+    A window without a verdict has a fixed reason there, asked for or not.
+    """
+    if not metric.as_peer:
+        return tuple(findings)
+
+    async def explained(view: View, found: WindowFindings) -> WindowFindings:
+        labels = [each.label for each in found.verdicts]
+        score = window_score(labels, metric.rule).value
+        if score is None or not any(labels):
+            return replace(found, reason=NOTHING_JUDGED)
+        if not metric.include_reason:
+            return found
+        irrelevant = [
+            f"{each.claim.text}: {each.reason or 'no reason given'}"
+            for each in found.verdicts
+            if each.label == "no"
+        ]
+        relevant = [each.claim.text for each in found.verdicts if each.label == "yes"]
+        question = why_relevance(
+            metric.prompts, score, view.messages, irrelevant=irrelevant, relevant=relevant
+        )
+        return replace(found, reason=await ask(question))
+
+    return tuple(
+        await together(
+            (explained(view, found) for view, found in zip(views, findings, strict=True)),
+            at_once=metric.async_mode,
+        )
+    )

@@ -1,0 +1,207 @@
+"""Ask about every document once, and derive the verdicts of every window.
+
+A document is compared with the messages it can meet: those of all interactions that share a window
+with one that retrieved it. The judge names for each statement the messages it serves; what a window
+makes of that is arithmetic:
+
+- a statement is relevant in a window when a message it serves is in view;
+- one that serves only messages out of view is not;
+- one for which no message was named has the judge's word, `no`, or `yes` without a message.
+
+A document retrieved once meets at most 2 * window_size - 1 interactions, and no question shows
+more: one that comes back again and again meets the others in further questions, about the same
+statements.
+
+Difference from the peer (deepeval 4.3.1): there a statement is compared with all messages of a
+window together, here with each of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from faithtui.domain.assessment import Claim, Evidence, Truth, Verdict
+from faithtui.domain.conversation import Conversation, Passage
+from faithtui.domain.windows import Window
+from faithtui.errors import JudgeError
+from faithtui.metrics.base import Ask
+from faithtui.metrics.concurrency import together
+from faithtui.metrics.findings import WindowFindings
+from faithtui.metrics.relevance.asking import statements_of
+from faithtui.metrics.relevance.common import (
+    RelevanceOptions,
+    View,
+    claim_of,
+    homes_of,
+    unlike,
+    views_of,
+    with_peer_reasons,
+)
+from faithtui.metrics.relevance.questions import related
+from faithtui.metrics.relevance.words import read_word
+from faithtui.metrics.shapes import Said
+from faithtui.metrics.strategies.common import told, tried
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What came of one question about a document."""
+
+    messages: frozenset[str]
+    """Messages it was compared with, as shown."""
+    said: tuple[Said, ...] = ()
+    """One per statement of the document; `supports` are messages as shown."""
+    failure: str | None = None
+    """Why nothing came of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A document's statements and what they met."""
+
+    claims: tuple[Claim, ...]
+    meetings: tuple[Meeting, ...]
+    """Not empty. The first one found the statements."""
+
+    def bearing_on(self, messages: Mapping[str, Truth]) -> tuple[Meeting, ...]:
+        """Choose the meetings that decide in a window with these messages."""
+        first = self.meetings[0]
+        if first.failure is not None:
+            return (first,)
+        met = tuple(each for each in self.meetings if not each.messages.isdisjoint(messages))
+        return met or (first,)
+
+
+async def gather(
+    metric: RelevanceOptions,
+    conversation: Conversation,
+    windows: Sequence[Window],
+    ask: Ask,
+) -> tuple[WindowFindings, ...]:
+    """Ask about a conversation; one entry per window."""
+    views = views_of(conversation, windows, as_peer=metric.as_peer)
+    homes = homes_of(conversation)
+    plans = _plans(metric, views)
+    read = await together(
+        (_read(metric, document, groups, homes, ask) for document, groups in plans.items()),
+        at_once=metric.async_mode,
+    )
+    readings = dict(zip(plans, read, strict=True))
+    findings = [_derive(metric, view, readings) for view in views]
+    return await with_peer_reasons(metric, views, findings, ask)
+
+
+def _plans(
+    metric: RelevanceOptions, views: Sequence[View]
+) -> dict[Passage, list[tuple[Passage, ...]]]:
+    """Group the messages each document can meet, one group per question."""
+    meets: dict[Passage, set[int]] = {}
+    for view in views:
+        if metric.as_peer or view.why_skipped is None:
+            for document in view.documents:
+                meets.setdefault(document, set()).update(view.window.interactions)
+    most = 2 * metric.window_size - 1
+    plans: dict[Passage, list[tuple[Passage, ...]]] = {}
+    for document, interactions in meets.items():
+        ordered = sorted(interactions)
+        groups: list[tuple[Passage, ...]] = []
+        met: set[str] = set()
+        for start in range(0, len(ordered), most):
+            here = (each for at in ordered[start : start + most] for each in views[at].newest)
+            new = unlike([each for each in here if each.shown not in met])
+            met.update(each.shown for each in new)
+            # The peer asks about a document even where nobody said anything.
+            if new or not groups:
+                groups.append(new)
+        plans[document] = groups
+    return plans
+
+
+async def _read(
+    metric: RelevanceOptions,
+    document: Passage,
+    groups: Sequence[tuple[Passage, ...]],
+    homes: Mapping[str, int],
+    ask: Ask,
+) -> Reading:
+    """Find a document's statements, and compare them with every group of messages."""
+    statements: tuple[str, ...] | None = None
+    meetings: list[Meeting] = []
+    for messages in groups:
+        shown = frozenset(each.shown for each in messages)
+        reply = await tried(
+            statements_of(
+                ask,
+                partial(related, metric.prompts, document, messages, as_peer=metric.as_peer),
+                chosen=statements,
+                as_peer=metric.as_peer,
+            ),
+            metric.as_peer,
+        )
+        if isinstance(reply, JudgeError):
+            meetings.append(Meeting(shown, failure=told(reply)))
+        else:
+            statements = statements or tuple(each.text for each in reply)
+            numbers = {f"q{number}": each.shown for number, each in enumerate(messages)}
+            meetings.append(
+                Meeting(shown, tuple(_with_texts(each.said, numbers) for each in reply))
+            )
+        if not statements:
+            break
+    return Reading(
+        tuple(claim_of(each, document, homes) for each in statements or ()), tuple(meetings)
+    )
+
+
+def _with_texts(said: Said, numbers: Mapping[str, str]) -> Said:
+    """Replace the numbers of messages by their texts."""
+    return replace(said, supports=tuple(dict.fromkeys(numbers[each] for each in said.supports)))
+
+
+def _derive(
+    metric: RelevanceOptions, view: View, readings: Mapping[Passage, Reading]
+) -> WindowFindings:
+    """Work out a window's verdicts from what its documents serve."""
+    if view.why_skipped is not None and not metric.as_peer:
+        return WindowFindings(skipped=view.why_skipped, without_context=view.without_context)
+    truths = {truth.text: truth for truth in view.truths}
+    verdicts: list[Verdict] = []
+    for document in view.documents:
+        reading = readings[document]
+        meetings = reading.bearing_on(truths)
+        failure = next((each.failure for each in meetings if each.failure is not None), None)
+        if failure is not None:
+            return WindowFindings(failure=failure)
+        verdicts += (
+            _verdict(claim, [each.said[position] for each in meetings], truths, metric.as_peer)
+            for position, claim in enumerate(reading.claims)
+        )
+    return WindowFindings(
+        verdicts=tuple(verdicts), truths=view.truths, without_context=view.without_context
+    )
+
+
+def _verdict(
+    claim: Claim, said: Sequence[Said], in_view: Mapping[str, Truth], as_peer: bool
+) -> Verdict:
+    """Decide a statement in one window, from what was said where it met messages in view."""
+    serving = [(each, text) for each in said for text in each.supports if text in in_view]
+    if serving:
+        first = serving[0][0]
+        return Verdict(
+            claim=claim,
+            label="yes",
+            word=first.word,
+            reason=first.reason,
+            confidence=first.confidence,
+            evidence=tuple(Evidence(in_view[text], "supports") for _, text in serving),
+        )
+    unnamed: dict[str | None, Said] = {}
+    for each in said:
+        if not each.supports:
+            unnamed.setdefault(read_word(each.word, as_peer), each)
+    for label in ("yes", None, "no"):
+        if label in unnamed:
+            own = unnamed[label]
+            return Verdict(claim, label, own.word, own.reason, own.confidence)
+    return Verdict(claim, "no", None, "It serves only messages that are out of view.")

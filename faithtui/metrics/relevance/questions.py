@@ -1,0 +1,122 @@
+"""Questions about documents and the user messages they may serve."""
+
+from collections.abc import Sequence
+
+from faithtui.domain.conversation import Passage
+from faithtui.domain.tasks import ExplainRelevance, JudgeDocument, RelateDocument
+from faithtui.metrics.base import Question
+from faithtui.metrics.prompting import PromptSet, block, blocks, numbered
+from faithtui.metrics.questions import images_of, shown, texts
+from faithtui.metrics.relevance.replies import Statement, statements
+from faithtui.metrics.shapes import one_text
+
+STEPS = {
+    "system": (),
+    "relate": ("which", "messages", "document"),
+    "judge": ("which", "messages", "document"),
+    "reason": ("score", "messages", "irrelevant", "relevant"),
+    "final-reason": ("score", "success", "reasons"),
+}
+"""Prompt texts and the holes each must have."""
+
+_EVERY = "every statement the document makes, each once, in the document's order"
+
+
+def which_statements(chosen: Sequence[str] | None, times: int, *, as_peer: bool) -> str:
+    """Put into words for a prompt which statements of a document are wanted.
+
+    Args:
+        chosen: Statements as the judge wrote them; None: all that the document makes.
+        times: How often they were asked about before. It is part of the words, because a question
+            that is asked twice letter for letter is answered once.
+        as_peer: Want one irrelevant statement for a document without any, as deepeval 4.3.1 does.
+    """
+    if chosen is not None:
+        again = f" (already asked: {times})" if times else ""
+        return (
+            f"only these{again}, each copied letter for letter, in this order:\n"
+            f"{numbered('s', chosen)}"
+        )
+    if as_peer:
+        return (
+            f"{_EVERY}; for a document that makes none, one entry with its text as the statement "
+            'and the verdict "no"'
+        )
+    return f"{_EVERY}; an empty list when it makes none"
+
+
+def related(
+    prompts: PromptSet,
+    document: Passage,
+    messages: Sequence[Passage],
+    which: str,
+    *,
+    as_peer: bool,
+) -> Question[tuple[Statement, ...]]:
+    """Ask for the statements of a document, each with the numbers of the messages it serves."""
+    return Question(
+        step="verdicts",
+        task=RelateDocument(document.text, texts(messages)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "relate",
+            which=which,
+            messages=blocks("message", "q", shown(messages)),
+            document=block("document", "d0", document.shown),
+        ),
+        reply=statements(
+            "statements", messages=[f"q{n}" for n in range(len(messages))], as_peer=as_peer
+        ),
+        max_tokens=1000 + len(document.text),
+        images=images_of([*messages, document]),
+    )
+
+
+def judged(
+    prompts: PromptSet,
+    document: Passage,
+    messages: Sequence[Passage],
+    which: str,
+    *,
+    as_peer: bool,
+) -> Question[tuple[Statement, ...]]:
+    """Ask for the statements of a document, each relevant to the messages together or not."""
+    return Question(
+        step="verdicts",
+        task=JudgeDocument(document.text, texts(messages)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "judge",
+            which=which,
+            messages=blocks("message", "q", shown(messages)),
+            document=block("document", "d0", document.shown),
+        ),
+        reply=statements("verdicts", messages=None, as_peer=as_peer),
+        max_tokens=1000 + len(document.text),
+        images=images_of([*messages, document]),
+    )
+
+
+def why_relevance(
+    prompts: PromptSet,
+    score: float,
+    messages: Sequence[Passage],
+    *,
+    irrelevant: Sequence[str],
+    relevant: Sequence[str],
+) -> Question[str]:
+    """Ask why a window got its score, as deepeval does."""
+    return Question(
+        step="reason",
+        task=ExplainRelevance(score, texts(messages), tuple(irrelevant), tuple(relevant)),
+        system=prompts.render("system"),
+        prompt=prompts.render(
+            "reason",
+            score=f"{score:.2f}",
+            messages=blocks("message", "q", shown(messages)),
+            irrelevant=numbered("i", irrelevant),
+            relevant=numbered("r", relevant),
+        ),
+        reply=one_text("reason", as_peer=True),
+        max_tokens=400,
+    )

@@ -1,0 +1,105 @@
+"""Shapes of replies about a document: its statements, each with a verdict.
+
+The judge cuts the document itself, so statements come as a list and not by number. A statement
+without a readable verdict is kept, for the caller to ask about it again.
+
+Under `as_peer` a reply is read as deepeval 4.3.1 reads it.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from faithtui.domain.conversation import normalised
+from faithtui.domain.labels import RELEVANCE
+from faithtui.metrics.base import Mismatch, ReplyShape
+from faithtui.metrics.peer_reading import first_to_last_brace
+from faithtui.metrics.relevance.words import understood
+from faithtui.metrics.shapes import Said, closed_object, mapping, numbers, said_in
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of a document, and what the judge wrote about it."""
+
+    text: str
+    said: Said
+    """Its `supports` are the numbers of the messages it serves; numbers nobody has are dropped."""
+
+
+def statements(
+    name: str, *, messages: Collection[str] | None, as_peer: bool
+) -> ReplyShape[tuple[Statement, ...]]:
+    """`{"statements": [{"statement": "…", "reason": "…", "verdict": "yes"}]}`, as many as come.
+
+    Texts are trimmed, blank ones and repeats dropped; under `as_peer` they are kept as written.
+
+    Args:
+        name: Key of the list.
+        messages: Numbers of messages an entry names in `serves`; None when entries name none.
+        as_peer: Where the provider was bound to the schema, a word outside the vocabulary or a
+            missing key is an error; elsewhere a missing or null list is empty, and an entry whose
+            word cannot be read needs no statement.
+
+    Source of the reading under `as_peer`: deepeval 4.3.1, metrics/utils/qag.py and the schema of
+    metrics/turn_contextual_relevancy, as measured.
+    """
+    entry: dict[str, object] = {"statement": {"type": "string"}, "reason": {"type": "string"}}
+    if messages is not None:
+        entry["serves"] = {"type": "array", "items": {"type": "string"}}
+    entry["verdict"] = {"type": "string", "enum": list(RELEVANCE.names)}
+
+    def read(value: object, structured: bool) -> tuple[Statement, ...]:
+        listed = mapping(value).get(name)
+        if as_peer and not structured and not listed:
+            return ()
+        if not isinstance(listed, list):
+            raise Mismatch(f"`{name}` must be a list")
+        found = [
+            _statement(
+                f"{name}[{position}]",
+                each,
+                messages or (),
+                as_peer=as_peer,
+                bound=as_peer and structured,
+            )
+            for position, each in enumerate(listed)
+        ]
+        kept = [each for each in found if each is not None]
+        return tuple(kept) if as_peer else _without_repeats(kept)
+
+    schema = closed_object({name: {"type": "array", "items": closed_object(entry)}})
+    return ReplyShape(schema, read, first_to_last_brace if as_peer else None)
+
+
+def _statement(
+    name: str, value: object, messages: Collection[str], *, as_peer: bool, bound: bool
+) -> Statement | None:
+    """Read one entry; None when there is nothing in it to judge."""
+    said = said_in(name, value, RELEVANCE.names if bound else None)
+    if said.breaks_schema:
+        known = ", ".join(RELEVANCE.names)
+        raise Mismatch(f"`{name}.verdict` is {said.word!r}; expected one of {known}")
+    fields = mapping(value)
+    said = replace(
+        said, supports=tuple(each for each in numbers(fields.get("serves")) if each in messages)
+    )
+    text, reason = fields.get("statement"), fields.get("reason")
+    if as_peer and not understood(said, as_peer):
+        return Statement(text, said) if isinstance(text, str) else None
+    if not isinstance(text, str):
+        raise Mismatch(f"`{name}.statement` must be a string")
+    if as_peer:
+        if not isinstance(reason, str | None):
+            raise Mismatch(f"`{name}.reason` must be a string")
+        return Statement(text, said)
+    return Statement(text.strip(), said) if text.strip() else None
+
+
+def _without_repeats(found: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Keep a statement once: the first time it has a verdict, else the first time."""
+    first: dict[str, Statement] = {}
+    for each in found:
+        key = normalised(each.text)
+        if key not in first or not understood(first[key].said, as_peer=False):
+            first[key] = each
+    return tuple(first.values())

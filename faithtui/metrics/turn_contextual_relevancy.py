@@ -1,0 +1,198 @@
+"""Turn contextual relevancy: what share of the retrieved documents serves what the user asked?
+
+Every document is cut into statements, and each statement is relevant to the user's messages or not.
+The assistant's answers are never read. Two strategies ask, one arithmetic scores:
+
+- `evidence` asks about every document once, with all messages it can meet, and derives each
+  window's verdicts from the messages named.
+- `window` asks what the peer asks, window by window.
+
+Source: deepeval 4.3.1, metrics/turn_contextual_relevancy. docs/metrics/turn-contextual-relevancy.md
+has the formula and every difference.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from faithtui.domain.assessment import Assessment, Claim, Conclusion
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.labels import RELEVANCE
+from faithtui.domain.scores import ScoringRule
+from faithtui.domain.windows import Window, interactions, sliding
+from faithtui.errors import ConfigError, MetricError, PeerFails
+from faithtui.metrics.base import Ask, MetricSpec, Pace
+from faithtui.metrics.findings import (
+    WindowFindings,
+    assessed,
+    concluded,
+    conversation_result,
+    openai_by_default,
+)
+from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.questions import check_images
+from faithtui.metrics.relevance.common import NO_CONTEXT, NO_MESSAGE, views_of
+from faithtui.metrics.relevance.evidence import gather as by_evidence
+from faithtui.metrics.relevance.questions import STEPS as STEPS
+from faithtui.metrics.relevance.window import gather as by_window
+
+SPEC = MetricSpec(
+    key="turn-contextual-relevancy",
+    title="Turn contextual relevancy",
+    version="1",
+    peer="deepeval 4.3.1",
+    labels=RELEVANCE,
+    judges="statement",
+    units=("statement", "statements"),
+    references="messages",
+    references_are_facts=False,
+    nothing_judged="The judge found no statement in the documents, so the window scores 1.",
+    nothing_checked="There is no user message in view.",
+    context_from="the documents of assistant turns",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContextualRelevancy:
+    """The metric with its options; names and defaults are the peer's."""
+
+    prompts: PromptSet
+    strategy: Literal["evidence", "window"] = "evidence"
+    """`evidence` asks about every document once, `window` as the peer does."""
+    threshold: float | None = 0.5
+    """A conversation passes from here on, in [0, 1]; None: no pass or fail."""
+    strict_mode: bool = False
+    """Binary: 1 when every statement of every window is relevant, else 0. The threshold becomes
+    1."""
+    include_reason: bool = True
+    """Ask for a final reason."""
+    window_size: int = 10
+    """How far a window reaches back, in interactions."""
+    model: str | None = None
+    """The judge: `provider:model`, or a bare name of OpenAI's; None: the run's."""
+    async_mode: bool = True
+    """Ask what does not depend on each other at once; False: one question at a time."""
+    verbose_mode: bool = False
+    """Tell the steps of each conversation on stderr."""
+    answers_alone: bool = False
+    """Take a conversation without any user turn as one interaction. It is skipped all the same:
+    there is no message that a document could serve."""
+    as_peer: bool = False
+    """Use the peer's arithmetic with its oddities."""
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot be meant.
+
+        Raises:
+            ConfigError: A value outside its range. The peer takes any.
+        """
+        if self.as_peer:
+            return
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise ConfigError(f"threshold is {self.threshold}; expected 0 to 1, or none")
+        if self.window_size < 1:
+            raise ConfigError(f"window_size is {self.window_size}; expected 1 or more interactions")
+
+    @property
+    def spec(self) -> MetricSpec:
+        """What the rest of the program knows about the metric."""
+        return SPEC
+
+    @property
+    def rule(self) -> ScoringRule:
+        """How labels become scores."""
+        return ScoringRule(
+            passing=("yes",),
+            when_empty=1.0,
+            threshold=self.threshold,
+            strict=self.strict_mode,
+            as_peer=self.as_peer,
+            labels=SPEC.labels.names,
+            synonyms=SPEC.labels.synonyms,
+        )
+
+    @property
+    def prompt_digest(self) -> str:
+        """Changes when any prompt text changes."""
+        return self.prompts.digest
+
+    @property
+    def pace(self) -> Pace:
+        """One question at a time without `async_mode`."""
+        return Pace(one_call=not self.async_mode)
+
+    @property
+    def judge(self) -> str | None:
+        """The judge that `model` names."""
+        return openai_by_default(self.model)
+
+    def windows(self, conversation: Conversation) -> tuple[Window, ...]:
+        """Cut the conversation into sliding windows of interactions."""
+        parts = interactions(conversation.turns, answers_alone=self.answers_alone)
+        return sliding(parts, self.window_size)
+
+    def why_skipped(self, conversation: Conversation) -> str | None:
+        """Say why there is nothing to judge; never under the peer's rules, which score it 1."""
+        if self.as_peer:
+            return None
+        windows = self.windows(conversation)
+        if not windows:
+            if not any(turn.role == "user" for turn in conversation.turns):
+                return "no user turn"
+            return "no answered user turn"
+        reasons = {view.why_skipped for view in views_of(conversation, windows, as_peer=False)}
+        return next((each for each in (None, NO_MESSAGE) if each in reasons), NO_CONTEXT)
+
+    async def gather(
+        self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
+    ) -> tuple[WindowFindings, ...]:
+        """Ask everything about a conversation, by the chosen strategy; one entry per window."""
+        if claims is not None:
+            raise MetricError(
+                f"{SPEC.key} judges statements of documents and cannot judge given claims; "
+                "run it without them"
+            )
+        check_images(conversation, ask)
+        windows = self.windows(conversation)
+        if self.as_peer and not conversation.images:
+            _refuse_sources(conversation, windows)
+        gather = by_evidence if self.strategy == "evidence" else by_window
+        return await gather(self, conversation, windows, ask)
+
+    def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
+        """Score one window."""
+        return assessed(self.rule, findings[window.position], window)
+
+    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+        """Average the windows that have context and ask why."""
+        return await concluded(
+            self.prompts, self.rule, assessments, ask, include_reason=self.include_reason
+        )
+
+    def peer_results(
+        self,
+        conversation: Conversation,
+        assessments: Sequence[Assessment],
+        conclusion: Conclusion,
+        latency_ms: int,
+    ) -> tuple[Mapping[str, object], ...]:
+        """Say the result in deepeval's words."""
+        return conversation_result(conclusion, self.rule.bar)
+
+
+def _refuse_sources(conversation: Conversation, windows: Sequence[Window]) -> None:
+    """Fail where the peer fails: it splits every document as plain text, unless there are images.
+
+    Raises:
+        PeerFails: A document in a window carries a source.
+    """
+    for window in windows:
+        for turn in window.turns:
+            if conversation.turns[turn].role == "assistant" and any(
+                document.source is not None
+                for document in conversation.turns[turn].retrieval_context or ()
+            ):
+                raise PeerFails(
+                    f"{SPEC.peer} fails with a TypeError on documents that carry a source; "
+                    "run without --as-peer"
+                )

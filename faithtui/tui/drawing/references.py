@@ -1,0 +1,113 @@
+"""Lines of what is checked against: facts the judge drew, or messages of the conversation."""
+
+from typing import TYPE_CHECKING
+
+from faithtui.domain.evidence import overlap, read_text
+from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
+from faithtui.tui.described import reference_letter, references_of
+from faithtui.tui.drawing.evidence import ReadView
+from faithtui.tui.drawing.images import image_lines, image_numbers
+from faithtui.tui.lines import BLANK, GLANCE, Line, Piece, line, shown, shown_line, wrap
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+SIMILAR_FROM = 0.3
+"""Shared words below this share say nothing worth a number."""
+
+
+def reference_lines(
+    view: ReviewView,
+    claim: ClaimView | None,
+    window: int | None,
+    read: ReadView,
+    spec: "MetricSpec",
+    width: int,
+) -> list[Line]:
+    """List what a claim is checked against: what the judge named, then the others in view."""
+    pad = [Piece(" ")]
+    if spec.references is None:
+        return wrap([Piece(spec.nothing_checked, "quiet")], width - 1, first=pad)
+    if claim is None:
+        return []
+    if not view.truths:
+        return wrap([Piece(spec.nothing_checked, "warn")], width - 1, first=pad)
+    lines = named_references(view, claim, window, spec, width)
+    if not lines:
+        words = f"named for {spec.units[0]} {claim.number}: none"
+        lines = [line(Piece(f" {words}", "quiet")), BLANK]
+    home = window if window is not None else claim.judge.window
+    named = {each.truth for each in claim.evidence}
+    rest = [truth for truth in view.truths if truth.id not in named and home in truth.windows]
+    if not rest:
+        return lines
+    if not spec.references_are_facts:
+        lines.append(line(Piece(f" others in w{home + 1}", "quiet")))
+        for truth in rest:
+            lines += _reference(view, truth, spec, width, "quiet", "")
+        return lines
+    said = read_text(claim.text[:GLANCE])
+    shares = {truth.number: overlap(said, read.truths[truth.id]) for truth in rest}
+    lines.append(line(Piece(f" others in w{home + 1}, nearest first", "quiet")))
+    for truth in sorted(rest, key=lambda each: (-shares[each.number], each.number)):
+        share = shares[truth.number]
+        note = f"~ {share:.2f}" if share >= SIMILAR_FROM else ""
+        lines += _reference(view, truth, spec, width, "quiet", note)
+    return lines
+
+
+def named_references(
+    view: ReviewView, claim: ClaimView, window: int | None, spec: "MetricSpec", width: int
+) -> list[Line]:
+    """List what the judge named for a claim; [] for nothing."""
+    home = window if window is not None else claim.judge.window
+    by_id = {truth.id: truth for truth in view.truths}
+    lines: list[Line] = []
+    unit = f"{spec.units[0]} {claim.number}"
+    for stance, look in (("contradicts", "bad"), ("supports", "good")):
+        chosen = [
+            by_id[each.truth]
+            for each in claim.evidence
+            if each.stance == stance and each.truth in by_id
+        ]
+        if not chosen:
+            continue
+        if not spec.references_are_facts:
+            words = f"{references_of(spec)} that {unit} serves"
+        else:
+            what = "contradict" if stance == "contradicts" else "support"
+            words = f"{references_of(spec)} that {what} {unit}"
+        lines += wrap([Piece(words, f"{look} strong")], width - 1, first=[Piece(" ")])
+        for truth in chosen:
+            note = "" if home in truth.windows else "not in this window"
+            lines += _reference(view, truth, spec, width, look, note)
+        lines.append(BLANK)
+    return lines
+
+
+def _reference(
+    view: ReviewView, truth: TruthView, spec: "MetricSpec", width: int, look: str, note: str
+) -> list[Line]:
+    first = [Piece(f" {reference_letter(spec)}{truth.number:<3}", f"{look} strong")]
+    plain = "quiet" if look == "quiet" else ""
+    turn = None if spec.references_are_facts else _message(view, truth)
+    if turn is not None:
+        tail = " ".join(word for word in (f"turn {turn.position + 1}", note) if word)
+        pieces = [shown(turn.content, plain), Piece(f"  {tail}", "quiet")]
+        images = image_lines(turn.images, image_numbers(view), width - 1, [Piece(" " * 5)])
+        return wrap(pieces, width - 1, first=first) + images
+    where = f"P{truth.document}" if truth.document is not None else ""
+    tail = " ".join(word for word in (where, note) if word)
+    pieces = [shown_line(truth.text, plain)]
+    if tail:
+        pieces.append(Piece(f"  {tail}", "quiet"))
+    return wrap(pieces, width - 1, first=first)
+
+
+def _message(view: ReviewView, truth: TruthView) -> TurnView | None:
+    """Find the turn of a message; after its text a reference may name its images."""
+    for turn in view.turns:
+        said = turn.content
+        if turn.role == "user" and (truth.text == said or truth.text.startswith(f"{said}\n")):
+            return turn
+    return None

@@ -1,0 +1,97 @@
+"""`o`: images are opened outside, because a terminal draws none."""
+
+from textual import work
+from textual.binding import Binding
+
+from faithtui.store.records import ReviewView
+from faithtui.tui.drawing.images import NumberedImage, image_list, images_of
+from faithtui.tui.lines import Piece, shown_line
+from faithtui.tui.screens.base import FaithScreen
+from faithtui.tui.screens.dialogs import PickDialog
+from faithtui.tui.viewer import SUFFIXES, is_address
+
+OPEN_IMAGE = Binding(
+    "o",
+    "open_image",
+    "open image",
+    tooltip="Open an image outside the terminal, or its address in the browser",
+    id="review.open-image",
+)
+
+
+class ImageScreen(FaithScreen):
+    """A screen that shows a conversation, whose images can be opened. Bind `OPEN_IMAGE`."""
+
+    @property
+    def shown_view(self) -> ReviewView | None:
+        """The conversation on screen; None: none is."""
+        raise NotImplementedError
+
+    @property
+    def images(self) -> tuple[NumberedImage, ...]:
+        """The images to choose from."""
+        view = self.shown_view
+        return () if view is None else images_of(view)
+
+    def action_open_image(self) -> None:
+        """Open the image, or let one be chosen where there are several."""
+        self.pick_image(self.images)
+
+    def pick_image(self, images: tuple[NumberedImage, ...]) -> None:
+        """Open one of some images."""
+        if not images:
+            self.say(Piece("there is no image here", "warn"))
+            return
+        if len(images) == 1:
+            self.open_image(images[0])
+            return
+
+        def chosen(row: str | None) -> None:
+            if row is not None:
+                self.open_image(images[int(row)])
+
+        self.app.push_screen(
+            PickDialog(f"Images {len(images)}", lambda width: image_list(images, width)), chosen
+        )
+
+    @work(exclusive=True, group="image", exit_on_error=False)
+    async def open_image(self, chosen: NumberedImage) -> None:
+        """Write an image into a private file and open that, or open its address."""
+        session, name = self.session, f"image {chosen.number}"
+        stored = await self.read(session.store.conversations.image, chosen.image.sha256)
+        if stored.data is None:
+            url = chosen.image.url or ""
+            if not is_address(url):
+                self.say(
+                    Piece(f"{name} not opened, only http and https are: ", "warn"),
+                    shown_line(url or "no address", limit=200),
+                )
+                return
+            await self._hand_over(name, url, is_file=False)
+            return
+        kind = stored.image.media_type
+        path = await self.read(session.pictures.write, chosen.image.sha256[:12], stored.data, kind)
+        if kind not in SUFFIXES:
+            self.say(
+                Piece(f"{name} is no kind that is opened: ", "warn"),
+                shown_line(str(path)),
+                Piece(" until you quit", "quiet"),
+            )
+            return
+        await self._hand_over(name, str(path), is_file=True)
+
+    async def _hand_over(self, name: str, target: str, *, is_file: bool) -> None:
+        if await self.read(self.session.open_outside, target):
+            self.say(Piece(f"{name} opened: ", "good"), shown_line(target, "quiet", limit=200))
+        else:
+            self.say(
+                Piece(f"no viewer for {name}: ", "warn"),
+                shown_line(target, limit=200),
+                Piece(" until you quit" if is_file else "", "quiet"),
+            )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide the key where there is no image."""
+        if action == "open_image":
+            return self.is_mounted and bool(self.images)
+        return super().check_action(action, parameters)

@@ -1,0 +1,26 @@
+"""The examples in docs and docstrings are run as they stand."""
+
+import doctest
+import importlib
+
+import pytest
+
+from tests.docs.generate import DOCS
+
+MODULES = ("faithtui.domain.conversation", "faithtui.engine.measuring")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_hold(name: str) -> None:
+    ran = doctest.testmod(importlib.import_module(name))
+    assert ran.attempted > 0
+    assert ran.failed == 0
+
+
+def test_examples_of_the_library_page_hold() -> None:
+    flags = doctest.IGNORE_EXCEPTION_DETAIL
+    ran = doctest.testfile(
+        str(DOCS / "library.md"), module_relative=False, encoding="utf-8", optionflags=flags
+    )
+    assert ran.attempted > 20
+    assert ran.failed == 0

@@ -1,0 +1,125 @@
+"""A judge that answers in plain text, by a list, behind the engine's own asker."""
+
+import contextlib
+from collections.abc import Sequence
+from typing import TypeVar
+
+from faithtui.domain.assessment import Assessment, Conclusion
+from faithtui.domain.conversation import Conversation, Document, Image, Turn
+from faithtui.domain.tasks import SupportAnswer
+from faithtui.engine.asking import Asker, MemoryReplies
+from faithtui.errors import JudgeError
+from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, Stop
+from faithtui.metrics.base import Question
+from faithtui.metrics.llamaindex_faithfulness import LlamaIndexFaithfulness
+from faithtui.metrics.registry import build
+
+T = TypeVar("T")
+
+KEY = "llamaindex-faithfulness"
+
+Said = str | JudgeError | Stop
+
+
+class PlainJudge:
+    """Gives its replies in the order of the questions, `NO` after the last."""
+
+    ref = "plain"
+    fingerprint = "plain"
+
+    def __init__(
+        self,
+        replies: Sequence[Said] = (),
+        *,
+        context_window: int | None = 3900,
+        takes_images: bool = False,
+    ) -> None:
+        self._replies = list(replies)
+        self.context_window = context_window
+        self.takes_images = takes_images
+        self.requests: list[JudgeRequest] = []
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        self.requests.append(request)
+        said = self._replies.pop(0) if self._replies else "NO"
+        if isinstance(said, JudgeError):
+            raise said
+        if isinstance(said, Stop):
+            return JudgeReply("yes and no", stop=said)
+        return JudgeReply(said)
+
+    async def aclose(self) -> None:
+        pass
+
+    @property
+    def steps(self) -> list[str]:
+        return [request.step for request in self.requests]
+
+    @property
+    def tasks(self) -> list[SupportAnswer]:
+        return [each.task for each in self.requests if isinstance(each.task, SupportAnswer)]
+
+    @property
+    def contexts(self) -> list[str]:
+        return [task.context for task in self.tasks]
+
+
+def metric(**options: object) -> LlamaIndexFaithfulness:
+    made = build(KEY, options)
+    assert isinstance(made, LlamaIndexFaithfulness)
+    return made
+
+
+def exchange(answer: str, *contexts: str, known: bool = True) -> tuple[Turn, Turn]:
+    documents = tuple(Document(text) for text in contexts) if known else None
+    return Turn("user", "Why?"), Turn("assistant", answer, documents)
+
+
+def talk(*turns: Turn) -> Conversation:
+    return Conversation("test", "1", turns, "1")
+
+
+def answer(text: str, *contexts: str, known: bool = True) -> Conversation:
+    return talk(*exchange(text, *contexts, known=known))
+
+
+async def no_wait(seconds: float) -> None:
+    """Wait for nothing."""
+
+
+def picture(image: Image) -> ImageData:
+    return ImageData(image.sha256, image.media_type, image.mark, b"picture")
+
+
+class PlainAsk:
+    """An ask without an engine: every question gets the next reply, nothing is asked again."""
+
+    def __init__(self, replies: Sequence[Said]) -> None:
+        self.judge = PlainJudge(replies)
+        self.takes_images = False
+        self.context_window = self.judge.context_window
+
+    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+        return contextlib.nullcontext()
+
+    async def __call__(self, question: Question[T]) -> T:
+        request = JudgeRequest(
+            question.step, question.task, question.system, question.prompt, None, 256
+        )
+        return question.reply.read((await self.judge.send(request)).text, False)
+
+
+async def judged(
+    metric: LlamaIndexFaithfulness, conversation: Conversation, judge: PlainJudge
+) -> tuple[list[Assessment], Conclusion]:
+    """Run the metric as the engine does."""
+    asker = Asker(judge, MemoryReplies(), concurrency=1, pause=no_wait, load_image=picture)
+    ask = asker.on_behalf_of(None)
+    findings = await metric.gather(conversation, ask)
+    assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
+    return assessments, await metric.conclude(assessments, ask)
+
+
+def odd_words(count: int, prefix: str = "w0x") -> str:
+    """Words of which the number of tokens is known: four each below 1000."""
+    return " ".join(f"{prefix}{n}" for n in range(count))

@@ -1,0 +1,253 @@
+"""What deepeval 4.3.1 makes of an oracle case, worked out step by step.
+
+Written from the peer's own order of steps and from nothing of faithtui, so that the two can be
+compared: plain lists and dicts, one window after the other, no concurrency, nothing asked once.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tests.parity.reference_judge import (
+    PeerError,
+    fault_of,
+    known_claims,
+    known_truths,
+    known_verdict,
+    too_few_or_many,
+)
+
+Json = Any
+
+IMAGE = re.compile(r"\[DEEPEVAL:(?:IMAGE|PDF):(.*?)\]")
+
+
+def measured(case: Mapping[str, Json]) -> dict[str, Json]:
+    """Work out a conversation under turn faithfulness or turn contextual relevancy.
+
+    Raises:
+        PeerError: The peer ends with an exception.
+    """
+    options = case.get("options") or {}
+    judge = case.get("judge") or {}
+    turns = case["input"].get("turns")
+    _check_turns(turns)
+    if not judge.get("multimodal") and any(_has_image(turn) for turn in turns):
+        raise PeerError("unsupported_multimodal")
+    strict = options.get("strict_mode", False)
+    threshold = 1 if strict else options.get("threshold", 0.5)
+    judged = _faithfulness_window if case["metric"] == "turn_faithfulness" else _relevancy_window
+    windows = [
+        _window(positions, turns, options, judge, judged)
+        for positions in _windows(turns, options.get("window_size", 10))
+    ]
+    total = 0.0
+    for window in windows:
+        total += window["score"]
+    score = total / len(windows) if windows else 1.0
+    if options.get("include_reason", True) and windows:
+        _reason(judge, "final_reason")
+    return {
+        "error": None,
+        "score": round(score, 12),
+        "success": None if threshold is None else score >= threshold,
+        "n_windows": len(windows),
+        "windows": [{**window, "score": round(window["score"], 12)} for window in windows],
+    }
+
+
+def _check_turns(turns: Json) -> None:
+    if not isinstance(turns, list) or not turns:
+        raise PeerError("invalid_input")
+    for turn in turns:
+        context = turn.get("retrieval_context")
+        if (
+            turn.get("role") not in ("user", "assistant")
+            or not isinstance(turn.get("content"), str)
+            or not isinstance(context, list | None)
+            or not all(_is_document(each) for each in context or [])
+        ):
+            raise PeerError("invalid_input")
+
+
+def _is_document(given: Json) -> bool:
+    if isinstance(given, dict):
+        return isinstance(given.get("context"), str) and isinstance(given.get("source"), str)
+    return isinstance(given, str)
+
+
+def _has_image(turn: Mapping[str, Json]) -> bool:
+    texts = [turn["content"]]
+    for document in turn.get("retrieval_context") or []:
+        texts.append(document["context"] if isinstance(document, dict) else document)
+    return any(IMAGE.search(text) for text in texts)
+
+
+def _windows(turns: Sequence[Json], size: int) -> list[list[int]]:
+    """Give the positions of the turns of each window."""
+    units: list[list[int]] = []
+    current: list[int] = []
+    has_user = False
+    for position, turn in enumerate(turns):
+        if (
+            current
+            and turns[current[-1]]["role"] == "assistant"
+            and turn["role"] == "user"
+            and has_user
+        ):
+            units.append(current)
+            current = [position]
+            continue
+        current.append(position)
+        if turn["role"] == "user":
+            has_user = True
+    if len(current) > 1 and turns[current[-1]]["role"] == "assistant" and has_user:
+        units.append(current)
+    windows = []
+    for last in range(len(units)):
+        window: list[int] = []
+        for unit in units[max(0, last - size + 1) : last + 1]:
+            window.extend(unit)
+        windows.append(window)
+    return windows
+
+
+def _window(
+    positions: Sequence[int],
+    turns: Sequence[Json],
+    options: Mapping[str, Json],
+    judge: Mapping[str, Json],
+    judged: Callable[..., tuple[list[str], tuple[str, ...]]],
+) -> dict[str, Json]:
+    said: dict[str, list[str]] = {"user": [], "assistant": []}
+    documents: list[Json] = []
+    for position in positions:
+        said[turns[position]["role"]].append(turns[position]["content"])
+        if turns[position]["role"] == "assistant":
+            documents.extend(turns[position].get("retrieval_context") or [])
+    if any(isinstance(document, dict) for document in documents):
+        raise PeerError("type_error")
+    labels, passing = judged(documents, said, options, judge)
+    score = 1.0
+    if labels:
+        score = len([label for label in labels if label in passing]) / len(labels)
+        if options.get("strict_mode") and score < 1:
+            score = 0.0
+        if options.get("include_reason", True):
+            _reason(judge, "reason")
+    return {"turns": list(positions), "score": score, "verdicts": labels}
+
+
+def _faithfulness_window(
+    documents: Sequence[str],
+    said: Mapping[str, Sequence[str]],
+    options: Mapping[str, Json],
+    judge: Mapping[str, Json],
+) -> tuple[list[str], tuple[str, ...]]:
+    limit = options.get("truths_extraction_limit")
+    truths = _texts(judge, "truths", known_truths(judge, documents, limit))
+    claims = _texts(judge, "claims", known_claims(judge, said["assistant"]))
+    labels = []
+    if claims:
+        words = too_few_or_many(judge, [known_verdict(judge, claim, truths) for claim in claims])
+        entries = [
+            each if isinstance(each, dict) else {"verdict": each, "reason": "because"}
+            for each in words
+        ]
+        # A judge bound to the schema writes `borderline` for what the case calls `idk`.
+        labels = _labels(judge, entries, ("yes", "no", "borderline", "idk"), ())
+    return labels, ("yes",) if options.get("penalize_ambiguous_claims") else ("yes", "idk")
+
+
+def _relevancy_window(
+    documents: Sequence[str],
+    said: Mapping[str, Sequence[str]],
+    options: Mapping[str, Json],
+    judge: Mapping[str, Json],
+) -> tuple[list[str], tuple[str, ...]]:
+    labels = []
+    for document in documents:
+        entries = []
+        for each in too_few_or_many(judge, (judge.get("statements") or {}).get(document, [])):
+            if not isinstance(each, dict):
+                each = {"statement": "one more", "verdict": each}
+            wanted = each.get("relevant_to", [])
+            serves = wanted == "*" or any(message in wanted for message in said["user"])
+            entries.append({"verdict": "yes" if serves else "no", "reason": "because", **each})
+        labels += _labels(judge, entries, ("yes", "no"), ("statement",))
+    return labels, ("yes",)
+
+
+def _labels(
+    judge: Mapping[str, Json],
+    entries: Sequence[Json],
+    words: Sequence[str],
+    texts: Sequence[str],
+) -> list[str]:
+    """Read a list of verdicts; every one that counts must have these texts."""
+    reply, checked = _reply(judge, "verdicts", {"verdicts": list(entries)})
+    listed: Json = reply.get("verdicts") if isinstance(reply, dict) else None
+    if checked and not isinstance(listed, list):
+        raise PeerError("invalid_judge_reply")
+    if not isinstance(listed or [], list):
+        raise PeerError("invalid_judge_reply")
+    labels = []
+    for each in listed or []:
+        if not isinstance(each, dict):
+            raise PeerError("invalid_judge_reply")
+        word = each.get("verdict")
+        if checked and word not in words:
+            raise PeerError("invalid_judge_reply")
+        found = re.match("[a-z]+", word.strip().lower()) if isinstance(word, str) else None
+        if not found or found.group() not in words:
+            continue
+        if not isinstance(each.get("reason"), str | None) or not all(
+            isinstance(each.get(text), str) for text in texts
+        ):
+            raise PeerError("invalid_judge_reply")
+        labels.append("idk" if found.group() == "borderline" else found.group())
+    return labels
+
+
+def _texts(judge: Mapping[str, Json], step: str, answer: list[str]) -> list[str]:
+    reply, _ = _reply(judge, step, {step: answer})
+    texts = reply.get(step) if isinstance(reply, dict) else None
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise PeerError("invalid_judge_reply")
+    return texts
+
+
+def _reason(judge: Mapping[str, Json], step: str) -> None:
+    reply, checked = _reply(judge, step, {"reason": "because"})
+    if not isinstance(reply, dict) or "reason" not in reply:
+        raise PeerError("invalid_judge_reply")
+    if not checked and (reply["reason"] is None or step == "final_reason"):
+        return
+    if not isinstance(reply["reason"], str):
+        raise PeerError("invalid_judge_reply")
+
+
+def _reply(judge: Mapping[str, Json], step: str, answer: Json) -> tuple[Json, bool]:
+    """Give the reply to a question, and whether it comes as a checked structure."""
+    fault = fault_of(judge, step)
+    if "raw" in fault:
+        return _loose(fault["raw"]), False
+    reply = fault.get("reply", answer)
+    if judge.get("reply_style", "schema") == "schema":
+        return reply, True
+    return _loose(json.dumps(reply)), False
+
+
+def _loose(text: str) -> Json:
+    start, end = text.find("{"), text.rfind("}") + 1
+    if end == 0 and start != -1:
+        text += "}"
+        end = len(text)
+    piece = text[start:end] if start != -1 and end != 0 else ""
+    for attempt in (piece, re.sub(r",\s*([\]}])", r"\1", piece)):
+        try:
+            return json.loads(attempt)
+        except json.JSONDecodeError:
+            continue
+    raise PeerError("invalid_judge_reply")

@@ -1,0 +1,305 @@
+"""What gets a verdict besides claims of answers, and one person's word under several metrics."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from faithtui.domain.assessment import Claim, Verdict
+from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
+from faithtui.domain.review import Action
+from faithtui.domain.scores import ScoreState, ScoringRule, no_score, scored
+from faithtui.store.codecs import rule_from_json, rule_to_json
+from faithtui.store.store import Store
+from tests.store.building import (
+    FACTS,
+    INFERRED,
+    RELEVANT,
+    RULE,
+    SPEC,
+    SUPPORTED,
+    judged,
+    said,
+    spec_of,
+    talk,
+)
+
+MTRAG = "mtrag-faithfulness-1-4"
+
+FACT_RUN = spec_of("turn-faithfulness", FACTS)
+INFERENCE_RUN = spec_of("ragas-faithfulness", INFERRED)
+RELEVANCE_RUN = spec_of("turn-contextual-relevancy", RELEVANT)
+SUPPORT_RUN = spec_of("llamaindex-faithfulness", SUPPORTED)
+
+
+def claim(label: str | None, text: str = "It is so.", turn: int = 1) -> Verdict:
+    return Verdict(Claim(turn, text), label)
+
+
+def statement(
+    label: str | None, text: str, document: str, turn: int = 1, span: Span | None = None
+) -> Verdict:
+    return Verdict(Claim(turn, text, span, "statement", document), label)
+
+
+def answer(label: str | None, turn: int = 1, text: str = "Answer 0 of one.") -> Verdict:
+    return Verdict(Claim(turn, text, kind="answer"), label)
+
+
+def say(
+    store: Store,
+    claim_id: ClaimId,
+    verdict: str,
+    who: str = "me",
+    run: RunId | None = None,
+    action: Action = Action.OVERRIDDEN,
+) -> None:
+    store.reviews.record(
+        claim_id, who, action, verdict, run=run, judge_verdict=None, saw_judge=True
+    )
+
+
+def test_a_statement_belongs_to_its_document(store: Store) -> None:
+    conversation = Conversation(
+        "tests",
+        "one",
+        (
+            Turn("user", "q"),
+            Turn("assistant", "a", (Document("First."), Document("Second."))),
+        ),
+        group="one",
+    )
+    _, item = said(
+        store,
+        conversation,
+        RELEVANCE_RUN,
+        {
+            1: [
+                statement("yes", "The same.", "Second.", span=Span(0, 6)),
+                statement("no", "The same.", "First."),
+                statement("no", " the SAME. ", "First."),
+                statement("yes", "Elsewhere.", "A text that nobody retrieved."),
+            ]
+        },
+    )
+    claims = store.runs.review_view(item, "me").claims
+    assert [(each.kind, each.text, each.document, each.span) for each in claims] == [
+        ("statement", "The same.", 2, Span(0, 6)),
+        ("statement", "The same.", 1, None),
+        ("statement", "Elsewhere.", None, None),
+    ]
+
+
+def test_a_statement_is_not_the_claim_with_the_same_words(store: Store) -> None:
+    _, first = said(store, talk(), FACT_RUN, {1: [claim("yes")]})
+    _, second = said(store, talk(), RELEVANCE_RUN, {1: [statement("no", "It is so.", "Fact 0.")]})
+    (one,), (two,) = (store.runs.review_view(item, "me").claims for item in (first, second))
+    assert one.id != two.id
+    say(store, one.id, "no")
+    assert store.runs.review_view(second, "me").claims[0].human is None
+
+
+def test_statements_are_shared_by_runs(store: Store) -> None:
+    verdicts = {1: [statement("yes", "So.", "Fact 0.")]}
+    _, first = said(store, talk(), RELEVANCE_RUN, verdicts)
+    _, second = said(store, talk(), RELEVANCE_RUN, verdicts)
+    (one,), (two,) = (store.runs.review_view(item, "me").claims for item in (first, second))
+    assert one.id == two.id
+
+
+def test_a_verdict_on_an_answer_and_its_imported_rating_are_about_one_claim(store: Store) -> None:
+    rated = talk(ratings=[Rating(1, "ann", MTRAG, "1")])
+    run, item = said(store, rated, SUPPORT_RUN, {1: [answer("yes")], 3: [answer("no", 3)]})
+    one, two = store.runs.review_view(item, "me").claims
+    assert (one.kind, one.turn, one.text, one.human) == ("answer", 1, "Answer 0 of one.", "no")
+    assert (two.kind, two.turn, two.text, two.human) == ("answer", 3, "Answer 1 of one.", None)
+    assert [each.reviewer for each in one.others] == ["ann"]
+    (row,) = store.runs.item_rows([item])
+    assert (row.claims, row.labelled, row.overridden) == (2, 1, 1)
+    assert row.corrected is not None
+    assert row.corrected.pooled == scored(0.0)
+    assert store.runs.row(run).labelled == 1
+
+
+def test_a_rating_that_comes_later_finds_the_judged_answer(store: Store) -> None:
+    _, item = said(store, talk(), SUPPORT_RUN, {1: [answer("yes")]})
+    store.conversations.import_batch([talk(ratings=[Rating(1, "ann", MTRAG, "1")])])
+    (row,) = store.runs.item_rows([item])
+    assert (row.labelled, row.overridden) == (1, 1)
+    assert store.conversations.get(row.conversation).ratings == (Rating(1, "ann", MTRAG, "1"),)
+
+
+def test_one_persons_word_is_heard_by_every_metric_in_its_own_words(store: Store) -> None:
+    _, facts = said(store, talk(), FACT_RUN, {1: [claim("yes")]})
+    _, inferred = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
+    (one,) = store.runs.review_view(facts, "me").claims
+    say(store, one.id, "idk")
+    views = [store.runs.review_view(item, "me") for item in (facts, inferred)]
+    assert [view.claims[0].human for view in views] == ["idk", "0"]
+    assert [view.claims[0].mine and view.claims[0].mine.verdict for view in views] == ["idk", "idk"]
+    assert [view.item.overridden for view in views] == [1, 1]
+    assert [view.windows[0].corrected.value for view in views] == [1.0, 0.0]
+    say(store, one.id, "yes")
+    rows = store.runs.item_rows([facts, inferred])
+    assert [(row.labelled, row.overridden) for row in rows] == [(1, 0), (1, 0)]
+
+
+def test_words_are_translated_before_people_are_counted(store: Store) -> None:
+    run, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
+    (one,) = store.runs.review_view(item, "me").claims
+    for who, word in (("a", "yes"), ("b", "1"), ("c", "no"), ("d", "idk"), ("e", "0")):
+        say(store, one.id, word, who)
+    assert store.runs.review_view(item, "me").claims[0].human == "0"
+    assert [each.human for each in store.reviews.claim_readings(run)] == ["0"]
+
+
+def test_of_a_tie_the_more_severe_label_wins_in_any_vocabulary(store: Store) -> None:
+    _, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
+    (one,) = store.runs.review_view(item, "me").claims
+    say(store, one.id, "1", "ann")
+    say(store, one.id, "0", "bob")
+    assert store.runs.review_view(item, "me").claims[0].human == "0"
+
+
+def test_a_word_without_a_meaning_here_is_no_review_and_is_told_as_it_was(store: Store) -> None:
+    run, item = said(store, talk(), RELEVANCE_RUN, {1: [statement("yes", "So.", "Fact 0.")]})
+    (one,) = store.runs.review_view(item, "me").claims
+    say(store, one.id, "idk")
+    view = store.runs.review_view(item, "me")
+    assert (view.claims[0].human, view.item.labelled, view.item.overridden) == (None, 0, 0)
+    assert view.item.corrected == view.item.scores
+    (reading,) = store.reviews.claim_readings(run)
+    assert (reading.human, reading.reviewers) == ("idk", 1)
+    say(store, one.id, "no", "bob")
+    (reading,) = store.reviews.claim_readings(run)
+    assert (reading.human, reading.reviewers) == ("no", 2)
+
+
+def test_no_fair_claim_is_none_under_any_metric(store: Store) -> None:
+    _, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1"), claim("0", "And so.")]})
+    first, second = store.runs.review_view(item, "me").claims
+    say(store, second.id, NOT_A_CLAIM)
+    view = store.runs.review_view(item, "me")
+    assert [each.human for each in view.claims] == [None, NOT_A_CLAIM]
+    assert view.item.corrected is not None
+    assert view.item.corrected.pooled == scored(1.0)
+    assert first.id != second.id
+
+
+def test_statements_are_read_like_claims(store: Store) -> None:
+    run, item = said(
+        store,
+        talk(),
+        RELEVANCE_RUN,
+        {
+            1: [statement("yes", "One.", "Fact 0."), statement(None, "Two.", "Fact 0.")],
+            3: [statement("no", "Three.", "Fact 1.", 3)],
+        },
+    )
+    say(store, store.runs.review_view(item, "me").claims[0].id, "no", run=run)
+    found = [
+        (each.text, each.judge, each.human, each.blind)
+        for each in store.reviews.claim_readings(run)
+    ]
+    assert found == [
+        ("One.", "yes", "no", False),
+        ("Two.", None, None, None),
+        ("Three.", "no", None, None),
+    ]
+
+
+def test_ratings_of_answers_say_nothing_about_statements(store: Store) -> None:
+    rated = talk(ratings=[Rating(1, "ann", MTRAG, "4")])
+    relevance, _ = said(store, rated, RELEVANCE_RUN, {1: [statement("yes", "So.", "Fact 0.")]})
+    facts, _ = said(store, rated, FACT_RUN, {1: [claim("yes")]})
+    assert store.reviews.answer_readings(relevance) == ()
+    assert [each.turn for each in store.reviews.answer_readings(facts)] == [1]
+
+
+def test_people_rate_answers_in_the_words_of_the_run(store: Store) -> None:
+    rated = talk(answers=3, ratings=[Rating(1, "ann", MTRAG, "4"), Rating(3, "ann", MTRAG, "1")])
+    run, _ = said(store, rated, INFERENCE_RUN, {1: [claim("1")], 3: [claim("1", turn=3)]})
+    assert [(each.human, each.score) for each in store.reviews.answer_readings(run)] == [
+        ("1", scored(1.0)),
+        ("0", scored(1.0)),
+    ]
+
+
+def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store: Store) -> None:
+    rated = talk(answers=2, ratings=[Rating(1, "ann", MTRAG, "1")])
+    run, item = said(store, rated, SUPPORT_RUN, {1: [answer("yes")], 3: [answer("yes", 3)]})
+    assert [(each.text, each.judge, each.human) for each in store.reviews.claim_readings(run)] == [
+        ("Answer 0 of one.", "yes", "no"),
+        ("Answer 1 of one.", "yes", None),
+    ]
+    (reading,) = store.reviews.answer_readings(run)
+    assert (reading.human, reading.score, reading.passes) == ("no", scored(1.0), True)
+    assert (reading.claims, reading.raters, reading.rating) == (1, 1, 0.0)
+    second = store.runs.review_view(item, "me").claims[1]
+    say(store, second.id, "no", run=run)
+    assert [(each.human, each.raters) for each in store.reviews.answer_readings(run)] == [
+        ("no", 1),
+        ("no", 1),
+    ]
+    store.reviews.undo("me")
+    assert len(store.reviews.answer_readings(run)) == 1
+
+
+def test_an_answer_nobody_should_be_judged_on_neither_passes_nor_fails(store: Store) -> None:
+    run, item = said(store, talk(), SUPPORT_RUN, {1: [answer("yes")]})
+    (one,) = store.runs.review_view(item, "me").claims
+    say(store, one.id, NOT_A_CLAIM)
+    (reading,) = store.reviews.answer_readings(run)
+    assert (reading.human, reading.raters) == (None, 1)
+
+
+def test_an_answer_that_was_skipped_has_no_score(store: Store) -> None:
+    rated = talk(ratings=[Rating(1, "ann", MTRAG, "1")])
+    missing = no_score(ScoreState.SKIPPED, "no contexts")
+    run, _ = said(store, rated, SUPPORT_RUN, {3: [answer("yes", 3)]}, scores={0: missing})
+    (reading,) = store.reviews.answer_readings(run)
+    assert (reading.score, reading.passes, reading.claims) == (missing, None, 0)
+    assert store.runs.empty_windows(run) == 0
+
+
+words = st.sampled_from(["yes", "no", "idk", "x", "1", "0", "borderline", "maybe"])
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.integers(0, 2), words), max_size=5))
+def test_what_people_say_is_the_same_in_lists_review_and_readings(
+    store: Store, acts: list[tuple[int, str]]
+) -> None:
+    key = f"k{store.conversations.count()}"
+    labels = ["1", "0", None]
+    verdicts = {1: [claim(label, f"Claim {place}") for place, label in enumerate(labels)]}
+    run, item = said(store, talk(key), INFERENCE_RUN, verdicts)
+    ids = [each.id for each in store.runs.review_view(item, "me").claims]
+    for who, (place, word) in enumerate(acts):
+        say(store, ids[place], word, f"p{who}")
+    view = store.runs.review_view(item, "me")
+    human = [each.human for each in view.claims]
+    known = {*INFERENCE.names, NOT_A_CLAIM}
+    assert {word for word in human if word} <= known
+    assert view.item.labelled == sum(word is not None for word in human)
+    assert view.item.overridden == sum(
+        word is not None and word != label for word, label in zip(human, labels, strict=True)
+    )
+    readings = [each.human for each in store.reviews.claim_readings(run)]
+    assert [word if word in known else None for word in readings] == human
+
+
+@pytest.mark.parametrize("rule", [RULE, FACTS, INFERRED, RELEVANT, SUPPORTED])
+def test_a_run_remembers_its_rule(store: Store, rule: ScoringRule) -> None:
+    run, _ = judged(store, talk(), {}, spec=replace(SPEC, rule=rule))
+    assert store.runs.row(run).spec.rule == rule
+
+
+def test_a_rule_written_before_labels_were_named_is_read() -> None:
+    stored = rule_to_json(FACTS)
+    del stored["labels"], stored["synonyms"]
+    assert rule_from_json(stored) == replace(FACTS, labels=(), synonyms=())
+    assert rule_from_json(rule_to_json(FACTS)).labels == FAITHFULNESS.names

@@ -1,0 +1,113 @@
+"""Images: stored once by content, handed out by their hash, shown with their turn or document."""
+
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+
+from faithtui.domain.conversation import Conversation, Document, Image, Turn
+from faithtui.domain.ids import ConversationId
+from faithtui.errors import StoreError
+from faithtui.store.records import DocumentView, ImportCounts, StoredImage
+from faithtui.store.store import Store
+from tests.store.building import SPEC, judged
+
+PIXELS = b"\x89PNG\r\n\x1a\n and pixels\x00\xff"
+PHOTO = b"\xff\xd8\xff photo"
+ADDRESS = "https://example.org/a.png?x=1"
+
+PIXEL_IMAGE = Image(sha256(PIXELS).hexdigest(), "image/png")
+PHOTO_IMAGE = Image(sha256(PHOTO).hexdigest(), "image/jpeg")
+FAR_IMAGE = Image(sha256(ADDRESS.encode()).hexdigest(), "", ADDRESS)
+DATA = {PIXEL_IMAGE.sha256: PIXELS, PHOTO_IMAGE.sha256: PHOTO}
+
+
+def album(key: str = "one") -> Conversation:
+    """The same document twice, with other images; one image known by its address alone."""
+    return Conversation(
+        "tests",
+        key,
+        (
+            Turn("user", "Look", images=(PIXEL_IMAGE, FAR_IMAGE)),
+            Turn(
+                "assistant",
+                f"I see {key}.",
+                (Document("Page.", "a.pdf", (PIXEL_IMAGE,)), Document("", None, (PHOTO_IMAGE,))),
+                (PHOTO_IMAGE,),
+            ),
+            Turn("user", "And?"),
+            Turn("assistant", "Yes.", (Document("Page.", "b.pdf", (PHOTO_IMAGE,)),)),
+        ),
+        group=key,
+    )
+
+
+def count(store: Store) -> int:
+    with store._database.reading() as connection:
+        found = connection.exec_driver_sql("SELECT count(*) FROM image").scalar_one()
+    return int(found)
+
+
+def test_images_come_back_with_their_bytes(store: Store) -> None:
+    assert store.conversations.import_batch([album()], DATA).new == 1
+    (number,) = store.conversations.ids()
+    assert store.conversations.get(number) == album()
+    assert store.conversations.image(PIXEL_IMAGE.sha256) == StoredImage(PIXEL_IMAGE, PIXELS)
+    assert store.conversations.image(PHOTO_IMAGE.sha256) == StoredImage(PHOTO_IMAGE, PHOTO)
+
+
+def test_an_address_is_kept_without_bytes(store: Store) -> None:
+    store.conversations.import_batch([album()], DATA)
+    assert store.conversations.image(FAR_IMAGE.sha256) == StoredImage(FAR_IMAGE, None)
+
+
+def test_an_image_is_stored_once_and_its_bytes_are_needed_once(store: Store) -> None:
+    store.conversations.import_batch([album(), album("two")], DATA)
+    assert count(store) == 3
+    assert store.conversations.import_batch([album("three"), album()]) == ImportCounts(
+        new=1, unchanged=1
+    )
+    assert count(store) == 3
+
+
+def test_a_batch_without_the_bytes_of_an_image_is_refused_whole(store: Store) -> None:
+    some = {PIXEL_IMAGE.sha256: PIXELS}
+    with pytest.raises(StoreError, match=f"image {PHOTO_IMAGE.sha256[:12]} did not come"):
+        store.conversations.import_batch([album()], some)
+    assert store.conversations.count() == count(store) == 0
+
+
+def test_other_images_make_another_conversation(store: Store) -> None:
+    store.conversations.import_batch([album()], DATA)
+    turns = (replace(album().turns[0], images=(PIXEL_IMAGE,)), *album().turns[1:])
+    again = store.conversations.import_batch([replace(album(), turns=turns)], DATA)
+    assert again.conflicting == ("one",)
+
+
+def test_an_image_nobody_imported_is_told(store: Store) -> None:
+    with pytest.raises(StoreError, match="there is no image 00000000"):
+        store.conversations.image("0" * 64)
+
+
+def test_a_document_is_one_passage_whatever_images_it_comes_with(store: Store) -> None:
+    store.conversations.import_batch([album()], DATA)
+    _, item = judged(store, album(), {1: ["yes"]}, spec=SPEC)
+    turns = store.runs.review_view(item, "me").turns
+    assert [turn.images for turn in turns] == [
+        (PIXEL_IMAGE, FAR_IMAGE),
+        (PHOTO_IMAGE,),
+        (),
+        (),
+    ]
+    assert [turn.documents for turn in turns[1::2]] == [
+        (
+            DocumentView(1, "Page.", "a.pdf", (PIXEL_IMAGE,)),
+            DocumentView(2, "", None, (PHOTO_IMAGE,)),
+        ),
+        (DocumentView(1, "Page.", "b.pdf", (PHOTO_IMAGE,)),),
+    ]
+    assert store.conversations.get(ConversationId(1)).images == (
+        PIXEL_IMAGE,
+        FAR_IMAGE,
+        PHOTO_IMAGE,
+    )

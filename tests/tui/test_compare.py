@@ -1,0 +1,216 @@
+"""All metrics of a conversation side by side."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.scores import scored
+from faithtui.metrics import registry
+from faithtui.store.records import (
+    ComparedAnswer,
+    ComparedCell,
+    ComparedRun,
+    CompareView,
+    ItemRow,
+    ItemState,
+    RunRow,
+    RunState,
+)
+from faithtui.tui.app import FaithApp
+from faithtui.tui.drawing.compare import Compared, compare_table
+from faithtui.tui.screens.conversations import ConversationsScreen
+from faithtui.tui.screens.metrics import MetricsScreen
+from faithtui.tui.screens.review import ReviewScreen
+from tests.tui.building import NOON, SHOES, SPEC
+from tests.tui.building_metrics import KEYS, boots
+from tests.tui.driving import opened, press, screen_text, text_of, title
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+@pytest.fixture
+def app(tmp_path: Path, make_app: Callable[[Path], FaithApp]) -> FaithApp:
+    boots(tmp_path / "boots.db")
+    return make_app(tmp_path / "boots.db")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_m_puts_every_metric_side_by_side(app: FaithApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter", "m")
+        assert isinstance(app.screen, MetricsScreen)
+        words = text_of(app, "metrics")
+        for each in registry.METRICS:
+            assert each.spec.title.split()[0] in words
+        assert "m goes back to the review" in screen_text(app)
+        lines = words.splitlines()
+        scratch = next(at for at, line in enumerate(lines) if "Scratch" in line)
+        assert lines[scratch].replace(">", " ").split()[-5:] == [
+            "1.00",
+            "0.33",
+            "1.00",
+            "1.00",
+            "1.00",
+        ]
+        assert "Y:1 N:2" in lines[scratch + 1]
+        assert "1:2" in lines[scratch + 1]
+        assert "Y supported" in lines[scratch + 1]
+        assert "people yes" in lines[scratch + 1]
+        zips = next(at for at, line in enumerate(lines) if "Zips" in line)
+        assert "1.00→0.00" in lines[zips], "people's word on the whole answer stands beside it"
+        assert "people no" in lines[zips + 1]
+
+
+async def test_m_leads_back_and_q_leads_on_to_the_list(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter")
+        review = app.screen
+        for key in ("m", "escape", "q"):
+            await press(pilot, "m")
+            assert "[METRICS]" in title(app)
+            await press(pilot, key)
+            assert app.screen is review
+            assert "[REVIEW]" in title(app)
+        await press(pilot, "q")
+        assert isinstance(app.screen, ConversationsScreen)
+
+
+async def test_enter_reviews_the_answer_under_the_metric_of_the_column(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter", "m")
+        table = app.screen
+        assert isinstance(table, MetricsScreen)
+        await press(pilot, *(["left"] * 5), "right", "right", "j")
+        assert table.compared is not None
+        assert table.compared.run is not None
+        wanted = table.compared.run.run
+        assert wanted.spec.metric == KEYS[2]
+        assert "turn 4" in screen_text(app)
+        await press(pilot, "enter")
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen)
+        assert screen.view is not None
+        assert screen.view.run.id == wanted.id
+        assert screen.claim is not None
+        assert screen.claim.turn == 3
+        await press(pilot, "m")
+        assert table.compared.column == 2, "the same cell is chosen again"
+        assert table.compared.row == 1
+
+
+async def test_the_answer_is_told_in_words(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter", "m", *(["left"] * 5), "j")
+        told = text_of(app, "answer")
+        assert told.startswith(">#1 Turn faithfulness · offline\n   0.00 · 1 contradicted")
+        assert "Zips are covered for a year." in told
+        assert "people say of the whole answer: no" in told
+        assert "1.00 → 0.00 by people · 1 supported" in told
+
+
+async def test_without_a_conversation_it_says_how_to_choose_one(
+    tmp_path: Path, make_app: Callable[[Path], FaithApp]
+) -> None:
+    app = make_app(tmp_path / "empty.db")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "m")
+        assert "No conversation chosen" in screen_text(app)
+        await press(pilot, "enter", "right")
+        assert app.is_running
+
+
+async def test_a_click_on_the_headings_chooses_nothing(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter", "m")
+        screen = app.screen
+        assert isinstance(screen, MetricsScreen)
+        await pilot.click("#metrics", offset=(20, 2))
+        await pilot.click("#metrics", offset=(20, 7))
+        assert screen.table.cursor == 1
+        await pilot.click("#metrics", offset=(20, 1))
+        assert screen.table.cursor == 1
+
+
+def compared(answers: int, runs: int, row: int, column: int) -> Compared:
+    """Make a conversation of many answers that many runs judged."""
+    metrics = [registry.METRICS[at % len(registry.METRICS)].spec for at in range(runs)]
+    cell = ComparedCell(scored(0.5), {"yes": 12, "no": 30, "1": 3}, 2, scored(0.25))
+    return Compared(
+        CompareView(
+            ConversationId(1),
+            "shop",
+            "long",
+            tuple(
+                ComparedRun(
+                    RunRow(
+                        RunId(at + 1), replace(SPEC, metric=spec.key), RunState.DONE, None, NOON,
+                        None, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0.5, 0.5, 0, 0, 0,
+                    ),
+                    ItemRow(
+                        ItemId(at), RunId(at + 1), ConversationId(1), 1, "shop", "long", "", 2,
+                        ItemState.DONE, None, 1, None, None, 1, {}, 0, 0, 0,
+                    ),
+                )
+                for at, spec in enumerate(metrics)
+            ),
+            tuple(
+                ComparedAnswer(
+                    2 * at + 1, SHOES.turns[1].content, "yes" if at % 2 else None,
+                    tuple(None if (at + column) % 7 == 0 else cell for column in range(runs)),
+                )
+                for at in range(answers)
+            ),
+        ),
+        tuple(metrics),
+        row,
+        column,
+    )  # fmt: skip
+
+
+@given(st.data(), st.integers(20, 220), st.integers(1, 12), st.integers(1, 6))
+def test_the_chosen_cell_is_always_among_those_drawn(
+    data: st.DataObject, width: int, runs: int, answers: int
+) -> None:
+    row = data.draw(st.integers(0, answers - 1))
+    column = data.draw(st.integers(0, runs - 1))
+    look = compared(answers, runs, row, column)
+    lines, head = compare_table(look, width)
+    assert {line.row for line in lines[head:] if line.row is not None} == set(range(answers))
+    assert all(line.row is None for line in lines[:head])
+    chosen = next(line for line in lines if line.row == row)
+    marks = [piece for piece in chosen.pieces if piece.look == "key" and piece.text == ">"]
+    assert len(marks) == 1
+    assert any(f"#{column + 1} " in line.text for line in lines[:head])
+    sizes = {len(line.text) for line in lines if line.pieces}
+    assert sizes == {width}
+
+
+async def test_headings_stay_while_answers_scroll(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter", "m")
+        screen = app.screen
+        assert isinstance(screen, MetricsScreen)
+        screen.compared = compared(30, 7, 0, 0)
+        screen._draw()
+        await press(pilot, "end")
+        assert screen.table.cursor == 29
+        painted = screen_text(app).splitlines()
+        assert "answer" in painted[2]
+        assert "Turn" in painted[2]
+        assert any(line.startswith("┃>60") for line in painted)
+        await press(pilot, *(["right"] * 6))
+        painted = screen_text(app).splitlines()
+        assert "‹ " in "".join(painted[2:7])
+        assert "#7 offline" in "".join(painted[2:7])

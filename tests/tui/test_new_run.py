@@ -1,0 +1,231 @@
+"""Several metrics in one order: checked before anything begins, then one run after the other."""
+
+import asyncio
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from faithtui.domain.ids import RunId
+from faithtui.engine.events import Progress, RunSnapshot
+from faithtui.engine.planner import options_for, plan
+from faithtui.engine.requests import RunRequest
+from faithtui.metrics import registry
+from faithtui.store.records import RunState
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.screens.new_run import (
+    ChoicePane,
+    NewRunScreen,
+    read_options,
+    written_options,
+)
+from faithtui.tui.screens.progress import ProgressScreen
+from faithtui.tui.screens.runs import RunsScreen
+from tests.tui.building_metrics import KEYS
+from tests.tui.driving import calm, opened, press, screen_text, until
+
+SIZE = (80, 24)
+NAMES = sorted({name for key in KEYS for name in registry.option_names(key)})
+REMEMBERED = st.dictionaries(
+    st.sampled_from(KEYS), st.dictionaries(st.sampled_from(NAMES), st.text("a '\"=.5", max_size=6))
+)
+
+
+async def form_of(pilot: Pilot[None]) -> NewRunScreen:
+    """Open the form."""
+    await opened(pilot)
+    await press(pilot, "n")
+    assert isinstance(pilot.app.screen, NewRunScreen)
+    return pilot.app.screen
+
+
+def rows(path: Path) -> list[tuple[str, RunState, Mapping[str, object]]]:
+    with Store.open(path) as store:
+        found = sorted(store.runs.rows(), key=lambda row: row.id)
+        return [(row.spec.metric, row.state, row.spec.options) for row in found]
+
+
+async def test_every_metric_is_offered_by_its_title(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        form = await form_of(pilot)
+        painted = screen_text(app)
+        for each in registry.METRICS:
+            assert f"] {each.spec.title}" in painted
+        assert "one run per metric" in painted
+        assert form.query_one("#metrics", ChoicePane).chosen == ("turn-faithfulness",)
+        await press(pilot, "tab")
+        assert "provider:model" in screen_text(app)
+
+
+async def test_one_run_per_metric_one_after_the_other(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await form_of(pilot)
+        await press(pilot, "j", "space", "j", "space", "ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
+        most = 0
+        for _ in range(2000):
+            most = max(most, len(app.session.snapshots()))
+            if not app.waiting and len(app.session.active) == 3 and not app.session.snapshots():
+                break
+            await pilot.pause(0.01)
+        assert most == 1, "never two at once"
+        assert [run.run_id for run in app.session.active] == [2, 3, 4]
+        assert app.session.run == 4, "the screen follows while it is looked at"
+    assert [(key, state) for key, state, _ in rows(store_path)[1:]] == [
+        (key, RunState.DONE) for key in KEYS[:3]
+    ]
+
+
+async def test_options_go_to_the_metrics_that_have_them(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        form = await form_of(pilot)
+        await press(pilot, "j", "space", "j", "space")
+        form.query_one(
+            "#options", Input
+        ).value = "window_size=3 turn-contextual-relevancy.window_size=4"
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: len(app.session.active) == 3 and not app.session.snapshots())
+    sizes = [options.get("window_size") for _, _, options in rows(store_path)[1:]]
+    assert sizes == [3, 4, None]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("colour=red", "has no option"),
+        ("window_size=many", "is not possible"),
+        ("turn-contextual-relevancy.window_size=many", "is not possible"),
+        ("ragas-faithfulness.window_size=3", "not among the metrics"),
+    ],
+)
+async def test_nothing_begins_while_an_option_is_wrong(
+    app: FaithApp, store_path: Path, typed: str, words: str
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        form = await form_of(pilot)
+        await press(pilot, "j", "space")
+        form.query_one("#options", Input).value = typed
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: words in screen_text(app))
+        assert app.screen is form
+    assert len(rows(store_path)) == 1
+
+
+async def test_imported_claims_are_refused_before_anything_begins(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        form = await form_of(pilot)
+        await press(pilot, "j", "space")
+        form.query_one("#claims").value = "imported"  # type: ignore[attr-defined]  # a Select
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "judges statements" in screen_text(app))
+    assert len(rows(store_path)) == 1
+
+
+async def test_no_metric_is_no_order(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await form_of(pilot)
+        await press(pilot, "space", "ctrl+s")
+        assert "no metric is chosen" in screen_text(app)
+        await press(pilot, "escape")
+        assert isinstance(app.screen, RunsScreen)
+
+
+class CancelledRun:
+    """A run that was cancelled."""
+
+    run_id = 1
+    finished = True
+    bug = None
+
+    def snapshot(self) -> RunSnapshot:
+        return RunSnapshot(RunId(1), RunState.CANCELLED, None, Progress(), 1.0, None)
+
+    def cancel(self) -> None:
+        """Nothing is left to cancel."""
+
+    def join(self, timeout_s: float) -> bool:
+        return True
+
+
+def ordered(path: Path, *requests: RunRequest) -> list[RunId]:
+    with Store.open(path) as store:
+        return [plan(store, request) for request in requests]
+
+
+async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await opened(pilot)
+        left = await asyncio.to_thread(ordered, store_path, *(RunRequest(key) for key in KEYS[:2]))
+        app.session.active.append(CancelledRun())  # type: ignore[arg-type]  # stands in for a run
+        app.waiting = list(left)
+        await until(pilot, lambda: not app.waiting)
+        await pilot.pause()
+        painted = " ".join(screen_text(app).split())
+        assert "Runs are left" in painted
+        assert "#2, #3" in painted
+        app.poll()
+        await calm(pilot)
+        await press(pilot, "home", "c")
+        await until(pilot, lambda: app.session.active[-1].run_id in left)
+        await until(pilot, lambda: not app.session.snapshots())
+    states = [state for _, state, _ in rows(store_path)[1:]]
+    assert sorted(states) == [RunState.DONE, RunState.PLANNED], "c begins one of them"
+
+
+async def test_options_follow_the_metrics_until_a_person_types(
+    app: FaithApp, store_path: Path
+) -> None:
+    await asyncio.to_thread(
+        ordered,
+        store_path,
+        RunRequest("turn-faithfulness", options={"window_size": "3"}),
+        RunRequest("turn-contextual-relevancy", options={"window_size": "4"}),
+    )
+    async with app.run_test(size=SIZE) as pilot:
+        form = await form_of(pilot)
+        field = form.query_one("#options", Input)
+        assert form.query_one("#metrics", ChoicePane).chosen == ("turn-contextual-relevancy",)
+        assert field.value == "window_size=4"
+        await press(pilot, "home", "space")
+        assert field.value == (
+            "turn-faithfulness.window_size=3 turn-contextual-relevancy.window_size=4"
+        )
+        field.value = "window_size=9"
+        await press(pilot, "space")
+        assert field.value == "window_size=9"
+
+
+@given(REMEMBERED, st.sets(st.sampled_from(KEYS), min_size=1))
+def test_remembered_options_are_read_back_as_they_were(
+    remembered: Mapping[str, Mapping[str, str]], wanted: set[str]
+) -> None:
+    chosen = [key for key in KEYS if key in wanted]
+    own = {
+        key: {name: value for name, value in options.items() if name in registry.option_names(key)}
+        for key, options in remembered.items()
+    }
+    typed = read_options(written_options(chosen, own))
+    for key in chosen:
+        given_back = options_for(key, typed, chosen)
+        for name, value in own.get(key, {}).items():
+            assert given_back[name] == value
+
+
+def test_options_that_are_alike_are_written_once() -> None:
+    same = {"a": {"threshold": "0.7", "x": "1"}, "b": {"threshold": "0.7"}}
+    assert written_options(["a", "b"], same) == "threshold=0.7 a.x=1"
+    assert written_options(["a"], same) == "threshold=0.7 x=1"
+    assert written_options(["c"], same) == ""
+    assert shlex.split(written_options(["a"], {"a": {"query": "what is it"}})) == [
+        "query=what is it"
+    ]
