@@ -4,7 +4,7 @@ from faithtui.cli.output import Column, put_table
 from faithtui.domain.scores import Score
 from faithtui.judges.opening import judge_title
 from faithtui.metrics.registry import entry
-from faithtui.store.records import ComparedCell, ComparedRun, CompareView
+from faithtui.store.records import ComparedCell, ComparedRun, CompareView, ItemState
 
 _OPENING = 40
 """Characters of an answer that are shown."""
@@ -39,7 +39,8 @@ def _opening(text: str) -> str:
 def _cell(run: ComparedRun, cell: ComparedCell | None) -> str:
     """Write a score with the labels it comes from: `0.67 (2×yes, 1×no)`."""
     if cell is None:
-        return "not judged"
+        state = run.item.state
+        return state.value if state in (ItemState.FAILED, ItemState.SKIPPED) else "not judged"
     spec = entry(run.run.spec.metric).spec
     counts = [f"{cell.labels[name]}×{name}" for name in spec.labels.names if cell.labels.get(name)]
     if cell.missing:

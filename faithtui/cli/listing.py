@@ -175,9 +175,11 @@ def _view_lines(view: ReviewView) -> list[str]:
     ]
     if item.reason:
         lines.append(f"{item.state.value}: {visible_line(item.reason)}")
-    for title, scores in (("judge", item.scores), ("corrected", item.corrected)):
-        if scores is not None:
-            lines.append(f"{title}: {_scores(scores)}")
+    # What has no score for the reason above needs no second telling of it.
+    if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
+        lines.append(f"judge: {_scores(item.scores)}")
+    if item.corrected is not None and item.labelled:
+        lines.append(f"corrected: {_scores(item.corrected)}")
     lines += _notes(view)
     truths = {truth.id: truth for truth in view.truths}
     spec = entry(view.run.spec.metric).spec
@@ -187,11 +189,11 @@ def _view_lines(view: ReviewView) -> list[str]:
         letter = "-" if judge.label is None else labels.label(judge.label).letter
         human = "" if claim.human is None else f"  people: {claim.human}"
         windows = ", ".join(str(each.window + 1) for each in claim.verdicts)
+        windows = f"window{'s' if len(claim.verdicts) > 1 else ''} {windows}"
         document = "" if claim.document is None else f" P{claim.document},"
         lines += [
             "",
-            f"{claim.number:>3} [{letter}]{human}  turn {claim.turn + 1},{document} "
-            f"windows {windows}",
+            f"{claim.number:>3} [{letter}]{human}  turn {claim.turn + 1},{document} {windows}",
             *_wrapped(claim.text, "    "),
         ]
         if judge.word is not None and judge.word.strip().lower() != judge.label:

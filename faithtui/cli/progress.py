@@ -1,11 +1,12 @@
 """A run's events on stderr: one line that updates on a terminal, plain lines elsewhere."""
 
+import shutil
 import sys
 import time
 from dataclasses import asdict
 from typing import TextIO, assert_never
 
-from faithtui.cli.output import put_json
+from faithtui.cli.output import plural, put_json
 from faithtui.domain.plain import visible, visible_line
 from faithtui.engine.events import (
     CallRetried,
@@ -65,6 +66,8 @@ class ProgressLine:
         self._drawn = now
         text = self._text(progress, now - self._began)
         if self._live:
+            # A line that wraps cannot be drawn over.
+            text = text[: max(1, shutil.get_terminal_size().columns - 1)]
             self._out.write(f"\r\x1b[K{text}" + ("\n" if last else ""))
             self._open = not last
         else:
@@ -87,8 +90,8 @@ class ProgressLine:
     def _text(self, progress: Progress, elapsed: float) -> str:
         parts = [
             f"{progress.finished}/{progress.conversations} conversations",
-            f"{progress.windows} windows",
-            f"{progress.calls} calls",
+            plural(progress.windows, "window"),
+            plural(progress.calls, "call"),
         ]
         if progress.calls_stored:
             parts.append(f"{progress.calls_stored} from the store")

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import put, say
+from faithtui.cli.output import plural, put, say
 from faithtui.cli.progress import ProgressLine, print_event
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
@@ -50,7 +50,15 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
             return execute(opened, run_id(opened, resume), as_json=as_json, retry_failed=True)
         # All are planned before the first begins, so that a slip in the last one costs nothing.
         planned = [planner.plan(opened, request) for request in requests]
-        return max(execute(opened, each, as_json=as_json) for each in planned)
+        return max(_one_of(opened, each, len(planned), as_json=as_json) for each in planned)
+
+
+def _one_of(store: Store, run: RunId, runs: int, *, as_json: bool) -> int:
+    """Execute one of several runs, and say on stderr which it is."""
+    if runs > 1 and not as_json:
+        spec = store.runs.row(run).spec
+        say(f"run {run}: {spec.metric} by {judge_title(spec.judge)} …")
+    return execute(store, run, as_json=as_json)
 
 
 def execute(store: Store, run: RunId, *, as_json: bool, retry_failed: bool = False) -> int:
@@ -73,7 +81,7 @@ def execute(store: Store, run: RunId, *, as_json: bool, retry_failed: bool = Fal
         return JudgeError.exit_code
     if row.failed:
         say(
-            f"{row.failed} conversations failed; see faithtui show {run}, "
+            f"{plural(row.failed, 'conversation')} failed; see faithtui show {run}, "
             f"try them again with faithtui run --resume {run}"
         )
         return JudgeError.exit_code

@@ -21,7 +21,7 @@ class Claim:
     """What gets a verdict.
 
     Identity within a conversation is the kind, the turn and the normalised text; for a statement
-    of a document the text of the document too, for a whole answer the turn alone.
+    of a document the document too, for a whole answer the turn alone.
     """
 
     turn: int
@@ -33,7 +33,8 @@ class Claim:
     could not be located."""
     kind: ClaimKind = "claim"
     document: str | None = None
-    """Text of the document a statement belongs to; None for the other kinds."""
+    """The document a statement belongs to, as `Passage.shown` has it: its text, and the marks of
+    its images. None for the other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Truth:
 
     text: str
     document: str | None = None
-    """Text of the document it came from, None when the judge saw several at once."""
+    """The document it came from, as `Passage.shown` has it; None when the judge saw several at
+    once."""
     span: Span | None = None
     """Where it stands in that document, None when it is not a literal piece of it."""
 

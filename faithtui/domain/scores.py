@@ -70,7 +70,7 @@ class ScoringRule:
     """Use the peer's arithmetic with its oddities: missing verdicts leave the denominator, strict
     clamps each window and not the mean, plain float comparison."""
     labels: tuple[str, ...] = ()
-    """Names of the metric's labels; () in runs of an older version: any word is one."""
+    """Names of the metric's labels; (): any word is one."""
     synonyms: tuple[tuple[str, str], ...] = ()
     """Words that people may have used under another metric, and the label each stands for."""
 

@@ -115,24 +115,29 @@ def import_files(
 
 
 def _files_in(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
-    """Replace directories by their `*.jsonl` files; those without one are refused."""
+    """Replace directories by their `*.jsonl` files; those without one, and pipes, are refused."""
     files: list[Path] = []
     refused: list[InputError] = []
     for path in paths:
-        if not _is_directory(path):
+        if not _found(path.is_dir):
             files.append(path)
             continue
         inside = sorted(path.glob("*.jsonl"))
-        files.extend(inside)
         if not inside:
             refused.append(InputError("holds no `*.jsonl` file; name the files", path=path))
+        for each in inside:
+            # Whoever names a pipe has something write into it; one that lies about would hang us.
+            if _found(each.is_fifo):
+                refused.append(InputError("is a pipe; name it to read from it", path=each))
+            else:
+                files.append(each)
     return files, refused
 
 
-def _is_directory(path: Path) -> bool:
-    """Tell a directory; what cannot be looked at is taken for a file, and reading it says why."""
+def _found(kind: Callable[[], bool]) -> bool:
+    """Tell a kind of file; what cannot be looked at is taken for one to read, which says why."""
     try:
-        return path.is_dir()
+        return kind()
     except OSError:
         return False
 

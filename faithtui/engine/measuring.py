@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from faithtui.domain.assessment import Assessment, Claim, Conclusion, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Image, normalised
+from faithtui.domain.labels import NOT_A_CLAIM
 from faithtui.domain.scores import (
     JudgedWindow,
     Occurrence,
@@ -141,18 +142,23 @@ class Measurement:
         """Score the conversation with people's verdicts in place of the judge's.
 
         Args:
-            human: A label of the metric, or `x` for no fair claim, per claim of `claims`.
+            human: A label of the metric, a word that another metric has for it, or `x` for no fair
+                claim, per claim of `claims`.
 
         Returns:
             The three scores. Without any label they are `scores`, where there are windows.
 
         Raises:
             KeyError: A claim that was not judged.
+            ValueError: A word that means nothing under this metric.
         """
         known = {identity(claim) for claim in self.claims}
-        for claim in human:
+        for claim, word in human.items():
             if identity(claim) not in known:
                 raise KeyError(claim)
+            if self.rule.heard(word) is None:
+                expected = ", ".join([*self.spec.labels.names, NOT_A_CLAIM])
+                raise ValueError(f"{word!r} is no label of {self.spec.key}; expected {expected}")
         if not self.windows:
             return self.scores
         said: dict[object, str] = {identity(claim): label for claim, label in human.items()}

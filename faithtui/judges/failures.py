@@ -92,7 +92,9 @@ def failure(
         return JudgeTimeout(what, status=status)
     if with_images and (status >= 500 or status in _ABOUT_CONTENT) and _NO_IMAGES.search(said):
         return JudgeRequestRejected(
-            f"{what}. The question carries images: choose a judge that takes them", status=status
+            f"{what}. The question carries images: choose a judge that takes them, of this kind "
+            "and size and from where they lie",
+            status=status,
         )
     if status == 409 or status >= 500:
         return JudgeUnavailable(what, status=status)

@@ -13,7 +13,13 @@ from faithtui.errors import JudgeError, MetricError, MissingParameters
 from faithtui.metrics.base import STOPS_THE_RUN, Ask
 from faithtui.metrics.concurrency import together
 from faithtui.metrics.findings import WindowFindings, has_context
-from faithtui.metrics.questions import check_images, documents_of, said_by, texts
+from faithtui.metrics.questions import (
+    HISTORY_MESSAGES,
+    check_images,
+    documents_of,
+    said_by,
+    texts,
+)
 
 T = TypeVar("T")
 
@@ -32,7 +38,7 @@ class Answered:
     contexts: tuple[Passage, ...] | None
     """Documents of all replies, in order, repeats kept; None: nobody knows."""
     history: tuple[str, ...]
-    """Earlier messages of the conversation, each prefixed with its role."""
+    """The last few messages before it, each prefixed with its role."""
 
     @property
     def question(self) -> str:
@@ -54,15 +60,15 @@ def answered(conversation: Conversation, window: Window) -> Answered:
     """Read one window's interaction."""
     turns = tuple(turn for turn in window.turns if conversation.turns[turn].role == "assistant")
     known = any(conversation.turns[turn].retrieval_context is not None for turn in turns)
+    first = window.turns[0]
+    before = conversation.turns[max(0, first - HISTORY_MESSAGES) : first]
     return Answered(
         window=window,
         questions=tuple(said_by(conversation, window.turns, "user")),
         answers=tuple(said_by(conversation, window.turns, "assistant")),
         turns=turns,
         contexts=tuple(documents_of(conversation, window.turns)) if known else None,
-        history=tuple(
-            f"{each.role}: {each.content}" for each in conversation.turns[: window.turns[0]]
-        ),
+        history=tuple(f"{each.role}: {each.content}" for each in before),
     )
 
 

@@ -6,6 +6,7 @@ llamaindex-faithfulness.md has the rule and every difference.
 Source: llama-index-core 0.14.25, evaluation/faithfulness.py.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -122,7 +123,7 @@ class LlamaIndexFaithfulness:
                 object.__setattr__(self, option, template)
         if self.as_peer:
             return
-        if self.sleep_time_in_seconds < 0:
+        if not 0 <= self.sleep_time_in_seconds < math.inf:
             raise ConfigError(
                 f"sleep_time_in_seconds is {self.sleep_time_in_seconds}; expected 0 or more"
             )
@@ -251,9 +252,12 @@ class LlamaIndexFaithfulness:
                 raise MissingParameters(("contexts",))
             return WindowFindings(skipped="no retrieval context", without_context=True)
         contexts: tuple[str, ...] = shown(one.contexts)
-        if self.as_peer and contexts and (self.llm or "").endswith(UNREADABLE_MODEL):
-            contexts = ("",)
-        if not self.as_peer:
+        if self.as_peer:
+            # The peer cuts white space alone into no node, and an empty text into an empty one.
+            contexts = tuple(each for each in contexts if not each or each.strip())
+            if contexts and (self.llm or "").endswith(UNREADABLE_MODEL):
+                contexts = ("",)
+        else:
             contexts = tuple(each for each in contexts if each.strip())
             if not any(each.strip() for each in shown(one.answers)):
                 return WindowFindings(without_context=not contexts)

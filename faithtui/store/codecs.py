@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import Row
 
 from faithtui.domain.conversation import Image, Span
+from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, ScoringRule
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
@@ -37,13 +38,21 @@ def rule_to_json(rule: ScoringRule) -> dict[str, object]:
 
 
 def rule_from_json(stored: Mapping[str, Any]) -> ScoringRule:
-    """Read a scoring rule; one written before rules named their labels has none."""
+    """Read a scoring rule.
+
+    One that was written before rules named their labels is of three-way faithfulness: there was no
+    other metric. It gets those labels, so that words said under later metrics are translated.
+    """
+    if "labels" in stored:
+        labels, synonyms = stored["labels"], stored["synonyms"]
+    else:
+        labels, synonyms = FAITHFULNESS.names, FAITHFULNESS.synonyms
     return ScoringRule(
         **{
             **stored,
             "passing": tuple(stored["passing"]),
-            "labels": tuple(stored.get("labels", ())),
-            "synonyms": tuple((word, label) for word, label in stored.get("synonyms", ())),
+            "labels": tuple(labels),
+            "synonyms": tuple((word, label) for word, label in synonyms),
         }
     )
 

@@ -13,6 +13,7 @@ from faithtui.domain.conversation import (
     Conversation,
     Document,
     Image,
+    Passage,
     Turn,
     content_hash,
 )
@@ -28,7 +29,7 @@ from faithtui.store.tables import (
     turn,
     turn_document,
 )
-from faithtui.store.texts import storable, storable_json, text_hash
+from faithtui.store.texts import passage_hash, storable, storable_json
 
 _OPENING = 200
 """Characters of the first user message kept for lists."""
@@ -244,8 +245,8 @@ def _insert_turns(
     ]
     if not retrieved:
         return
-    hash_of = {text: text_hash(text) for text in {each.text for *_, each in retrieved}}
-    ids = _documents(connection, {hashed: text for text, hashed in hash_of.items()})
+    hash_of = {each: passage_hash(each) for each in {_passage(found) for *_, found in retrieved}}
+    ids = _documents(connection, {hashed: each.text for each, hashed in hash_of.items()})
     connection.execute(
         insert(turn_document),
         [
@@ -253,13 +254,17 @@ def _insert_turns(
                 "conversation_id": number,
                 "turn": position,
                 "position": place,
-                "document_id": ids[hash_of[each.text]],
+                "document_id": ids[hash_of[_passage(each)]],
                 "source": each.source,
                 "images": images_to_json(each.images),
             }
             for number, position, place, each in retrieved
         ],
     )
+
+
+def _passage(each: Document) -> Passage:
+    return Passage(each.text, each.images)
 
 
 def _documents(connection: Connection, texts: dict[str, str]) -> dict[str, int]:

@@ -82,13 +82,14 @@ class TurnTable(_Stored, table=True):
 
 
 class DocumentTable(_Stored, table=True):
-    """A text that was retrieved, kept once however often it was."""
+    """A text that was retrieved, with its images; kept once however often it was."""
 
     __tablename__: ClassVar[str] = "document"
     __table_args__ = (UniqueConstraint("hash"),)
 
     id: int | None = Field(default=None, primary_key=True)
     hash: str = Field(sa_type=StoredText)
+    """Of the text, and of the marks of its images."""
     text: str = Field(sa_type=StoredText)
 
 
@@ -109,7 +110,7 @@ class TurnDocumentTable(_Stored, table=True):
     document_id: int = Field(foreign_key="document.id", index=True)
     source: str | None = Field(sa_type=StoredText)
     images: list[dict[str, str | None]] = Field(sa_type=_JSON)
-    """Images that came with the document here; another turn may have the text with others."""
+    """Its images in order, as those of a turn."""
 
 
 class ImageTable(_Stored, table=True):

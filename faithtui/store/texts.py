@@ -12,7 +12,7 @@ from functools import lru_cache
 from sqlalchemy import Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
-from faithtui.domain.conversation import normalised
+from faithtui.domain.conversation import Passage, normalised
 
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -42,6 +42,15 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(storable(text).encode("utf-8")).hexdigest()
 
 
+def passage_hash(passage: Passage) -> str:
+    """Give equal texts with equal images the same 64 hexadecimal digits; as `text_hash` without.
+
+    A text that spells out the mark of an image is not the same as a text with that image.
+    """
+    marks = "".join(f"\n{image.mark}" for image in passage.images)
+    return text_hash(f"{text_hash(passage.text)}{marks}" if marks else passage.text)
+
+
 @lru_cache(maxsize=1 << 14)
 def claim_digest(text: str) -> str:
     """Give claims that differ only in what `normalised` folds the same 64 hexadecimal digits."""
@@ -52,7 +61,7 @@ def statement_digest(document: str, text: str) -> str:
     """Give statements of one document that differ only in what `normalised` folds the same digits.
 
     Args:
-        document: Text of the document.
+        document: The document, as `Passage.shown` has it.
         text: The statement.
 
     Returns:

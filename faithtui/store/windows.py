@@ -11,10 +11,11 @@ from typing import assert_never
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
 from faithtui.domain.assessment import Assessment, Claim, Truth
+from faithtui.domain.conversation import Passage
 from faithtui.domain.ids import ItemId
 from faithtui.domain.scores import ScoreState
 from faithtui.errors import StoreError
-from faithtui.store.codecs import span_columns
+from faithtui.store.codecs import images_from_json, span_columns
 from faithtui.store.database import new_id
 from faithtui.store.rollups import change_item, count_labels
 from faithtui.store.tables import (
@@ -190,13 +191,28 @@ def _find_or_make_truths(
 
 
 def _documents(connection: Connection, conversation_id: int) -> dict[str, int]:
-    """Find the documents of a conversation by the hash of their text."""
-    rows = connection.execute(
-        select(document.c.hash, document.c.id)
-        .join(turn_document, turn_document.c.document_id == document.c.id)
+    """Find the documents of a conversation by the hash of what is shown of them.
+
+    The bare text of a document with images stands for the first such document: a question that
+    did not show the images names it so.
+    """
+    found: dict[str, int] = {}
+    by_text: dict[str, int] = {}
+    for row in connection.execute(
+        select(
+            turn_document.c.document_id, turn_document.c.images, document.c.hash, document.c.text
+        )
+        .join(document, document.c.id == turn_document.c.document_id)
         .where(turn_document.c.conversation_id == conversation_id)
-    )
-    return {row.hash: row.id for row in rows}
+        .order_by(turn_document.c.turn, turn_document.c.position)
+    ):
+        if row.images:
+            passage = Passage(row.text, images_from_json(row.images))
+            found.setdefault(text_hash(passage.shown), row.document_id)
+            by_text.setdefault(text_hash(row.text), row.document_id)
+        else:
+            found.setdefault(row.hash, row.document_id)
+    return by_text | found
 
 
 def _add_verdicts(

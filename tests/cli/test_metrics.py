@@ -146,3 +146,35 @@ def test_fields_of_a_test_case_that_no_metric_reads_change_nothing(
         for each in (store, other)
     ]
     assert scores[0] == scores[1]
+
+
+def test_several_runs_say_on_stderr_which_is_on(cli: Cli, store: Path) -> None:
+    told = cli("run", "--metric", "all", "--store", store).err.splitlines()
+    heads = [line for line in told if line.endswith(" …")]
+    assert [head.split()[2] for head in heads] == KEYS
+    assert " …" not in cli("run", "--store", store).err
+
+
+def test_what_failed_says_why_once(cli: Cli, tmp_path: Path) -> None:
+    talk = json.loads(json.dumps(TALK)) | {"id": "p1"}
+    talk["turns"][0]["images"] = [{"url": "https://example.org/sign.png"}]
+    path = tmp_path / "pictures.jsonl"
+    path.write_text(json.dumps(talk) + "\n", encoding="utf-8")
+    store = tmp_path / "p.db"
+    cli("import", path, "--store", store)
+    result = cli("run", "--metric", "all", "--store", store)
+    assert result.code == 5
+    assert "1 conversation failed; see" in result.err
+    shown = cli("show", "last", "p1", "--store", store).out
+    assert shown.count("ImagesNotSupported") == 1
+    assert "image https://example.org/sign.png" in shown
+    table = shown.split("metrics compared, answer by answer")[1].strip().splitlines()
+    assert table[1].split()[-len(KEYS) :] == ["failed"] * len(KEYS)
+
+
+def test_a_corrected_score_is_shown_once_people_said_something(cli: Cli, store: Path) -> None:
+    cli("run", "--store", store)
+    shown = cli("show", "1", "c1", "--store", store).out
+    assert "judge: windowed" in shown
+    assert "corrected:" not in shown
+    assert "window 2\n" in shown

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -175,6 +176,18 @@ def test_a_directory_means_the_files_in_it_by_name(store: Store, tmp_path: Path)
     result = run(store, inside)
     assert [read.path for read in result.files] == [one, two]
     assert result.refused == 0
+
+
+def test_a_pipe_in_a_directory_is_not_waited_for(store: Store, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    write(tmp_path / "b.jsonl", line("b"))
+    result = run(store, tmp_path)
+    assert [each.path.name for each in result.files] == ["b.jsonl"]
+    (refusal,) = result.refusals
+    assert (refusal.path, refusal.reason) == (
+        tmp_path / "a.jsonl",
+        "is a pipe; name it to read from it",
+    )
 
 
 def test_a_directory_without_a_file_is_refused(store: Store, tmp_path: Path) -> None:

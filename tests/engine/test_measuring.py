@@ -88,6 +88,13 @@ def test_a_label_of_a_claim_that_was_not_judged_is_refused() -> None:
         measure(TALK).corrected({Claim(1, "Something else."): "no"})
 
 
+def test_a_word_the_metric_does_not_know_is_refused() -> None:
+    result = measure(TALK)
+    assert result.corrected({result.claims[0]: "1"}) == result.scores
+    with pytest.raises(ValueError, match="'No' is no label of turn-faithfulness; expected yes, no"):
+        result.corrected({result.claims[0]: "No"})
+
+
 def test_a_repeated_claim_is_one_claim_with_one_home_verdict() -> None:
     result = measure(TALK)
     texts = [claim.text for claim in result.claims]

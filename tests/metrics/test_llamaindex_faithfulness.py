@@ -1,6 +1,7 @@
 """LlamaIndex faithfulness by our rules: what is asked, read, scored and said."""
 
 import asyncio
+import math
 
 import pytest
 from hypothesis import given, settings
@@ -403,7 +404,13 @@ def test_llm_names_the_judge(llm: str | None, judge: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"sleep_time_in_seconds": -1}, {"context_window": 0}, {"num_output": 0}]
+    "options",
+    [
+        {"sleep_time_in_seconds": -1},
+        {"sleep_time_in_seconds": math.inf},
+        {"context_window": 0},
+        {"num_output": 0},
+    ],
 )
 def test_options_that_cannot_be_meant_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=next(iter(options))):

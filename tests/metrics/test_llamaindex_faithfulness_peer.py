@@ -136,6 +136,14 @@ async def test_contexts_of_blanks_are_one_question_about_nothing() -> None:
     assert told["passing"] is True
 
 
+@pytest.mark.parametrize("contexts", [(" ",), ("  ", "\n\t")])
+async def test_contexts_of_white_space_alone_are_no_question(contexts: tuple[str, ...]) -> None:
+    """The peer makes no node of them, and one of an empty text."""
+    told, judge = await result(answer("A.", *contexts), context_window=100)
+    assert judge.requests == []
+    assert (told["feedback"], told["contexts"]) == ("Empty Response", list(contexts))
+
+
 async def test_no_contexts_are_no_question_and_an_empty_response() -> None:
     told, judge = await result(answer("A."))
     assert judge.requests == []

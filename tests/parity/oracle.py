@@ -120,7 +120,9 @@ class OracleJudge:
             inner = None
         if isinstance(inner, dict) and isinstance(inner.get("text"), str):
             text = inner["text"]
-        return text if text.lstrip().startswith(("{", "```")) else ""
+        # From a fence marked `json` on it takes the corrected text with the quotes still escaped.
+        is_read = text.lstrip().startswith(("{", "```")) and "```json" not in text
+        return text if is_read else ""
 
     def _support(self, task: SupportAnswer, fault: Mapping[str, Json]) -> str:
         for kind in ("raw", "reply"):

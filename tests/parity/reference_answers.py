@@ -191,6 +191,8 @@ def llamaindex(case: Mapping[str, Json]) -> dict[str, Json]:
     answer, contexts = given.get("answer"), given.get("contexts")
     if answer is None or contexts is None:
         raise PeerError("missing_params")
+    # White space alone makes no node, an empty text an empty one.
+    contexts = [each for each in contexts if each == "" or _spelt_out(each).strip()]
     window = options.get("context_window", judge.get("context_window", OUR_WINDOW))
     # A word is a token here or more; the cases keep away from the border.
     if contexts and window <= NOT_CONTEXT + len(answer.split()):

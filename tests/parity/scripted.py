@@ -37,7 +37,7 @@ def fitted(task: Task, text: str, *, structured: bool) -> str:
         case RelateDocument():
             # Both questions get a list of the same entries. An entry that names no message served
             # keeps its word in every window, as the reply to a window's question does.
-            return text.replace('"verdicts"', '"statements"')
+            return text.replace('"statements"', '"others"').replace('"verdicts"', '"statements"')
         case ExtractTruths(documents):
             return _under_keys(text, "truths", [f"d{n}" for n in range(len(documents))])
         case ExtractClaims(answers):

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from faithtui.domain.tasks import RelateDocument
 from faithtui.metrics.registry import METRICS
 from tests.parity import reference, run_cases
+from tests.parity.oracle import OracleJudge
+from tests.parity.scripted import fitted
 from tests.parity.strategies import (
     cases,
     deepevalex_cases,
@@ -221,6 +224,24 @@ def test_a_scripted_reply_that_no_question_asks_for_is_skipped_and_not_passed(
     judge = {**recorded["judge"], "verdict_list": {"truncate_to": 1}}
     assert run_cases.run([{**recorded, "judge": judge}], ["evidence"]) == (0, 0, 1)
     assert "SKIP tf-three-w2 [evidence]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("fence", "error"), [("```", None), ("```json", "invalid_judge_reply")])
+def test_a_corrected_text_in_a_fence_is_read_as_ragas_reads_it(
+    fence: str, error: str | None
+) -> None:
+    """ragas 0.4.3 looks for ```json in the whole repaired reply, and finds its escaped inside."""
+    case = next(each for each in cases_of(RECORDED) if each["id"] == "rg-all-supported")
+    fixed = f'{fence}\n{{"statements": []}}\n```'
+    judge = {**case["judge"], "faults": {"claims": {"raw": "no JSON"}}, "fixed_text": fixed}
+    got = asyncio.run(run_cases.measured(case, OracleJudge(judge), "evidence"))
+    assert (got.error, got.score) == (error, None)
+
+
+def test_a_key_of_our_own_question_in_a_scripted_reply_means_nothing() -> None:
+    task = RelateDocument("A document.", ("A message?",))
+    assert fitted(task, '{"statements": []}', structured=True) == '{"others": []}'
+    assert fitted(task, '{"verdicts": []}', structured=True) == '{"statements": []}'
 
 
 @pytest.mark.parametrize("aspect", ["score", "success", "windows", "error", "verdicts"])

@@ -298,8 +298,8 @@ def test_a_run_remembers_its_rule(store: Store, rule: ScoringRule) -> None:
     assert store.runs.row(run).spec.rule == rule
 
 
-def test_a_rule_written_before_labels_were_named_is_read() -> None:
+def test_a_rule_written_before_labels_were_named_is_of_three_way_faithfulness() -> None:
     stored = rule_to_json(FACTS)
     del stored["labels"], stored["synonyms"]
-    assert rule_from_json(stored) == replace(FACTS, labels=(), synonyms=())
+    assert rule_from_json(stored) == FACTS
     assert rule_from_json(rule_to_json(FACTS)).labels == FAITHFULNESS.names

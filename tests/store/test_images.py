@@ -5,12 +5,14 @@ from hashlib import sha256
 
 import pytest
 
-from faithtui.domain.conversation import Conversation, Document, Image, Turn
+from faithtui.domain.assessment import Assessment, Claim, Truth, Verdict
+from faithtui.domain.conversation import Conversation, Document, Image, Passage, Span, Turn
 from faithtui.domain.ids import ConversationId
+from faithtui.domain.scores import scored
 from faithtui.errors import StoreError
 from faithtui.store.records import DocumentView, ImportCounts, StoredImage
 from faithtui.store.store import Store
-from tests.store.building import SPEC, judged
+from tests.store.building import SPEC, judged, windows_of
 
 PIXELS = b"\x89PNG\r\n\x1a\n and pixels\x00\xff"
 PHOTO = b"\xff\xd8\xff photo"
@@ -89,8 +91,8 @@ def test_an_image_nobody_imported_is_told(store: Store) -> None:
         store.conversations.image("0" * 64)
 
 
-def test_a_document_is_one_passage_whatever_images_it_comes_with(store: Store) -> None:
-    store.conversations.import_batch([album()], DATA)
+def test_a_text_with_other_images_is_another_document(store: Store) -> None:
+    store.conversations.import_batch([album(), album("two")], DATA)
     _, item = judged(store, album(), {1: ["yes"]}, spec=SPEC)
     turns = store.runs.review_view(item, "me").turns
     assert [turn.images for turn in turns] == [
@@ -104,10 +106,60 @@ def test_a_document_is_one_passage_whatever_images_it_comes_with(store: Store) -
             DocumentView(1, "Page.", "a.pdf", (PIXEL_IMAGE,)),
             DocumentView(2, "", None, (PHOTO_IMAGE,)),
         ),
-        (DocumentView(1, "Page.", "b.pdf", (PHOTO_IMAGE,)),),
+        (DocumentView(3, "Page.", "b.pdf", (PHOTO_IMAGE,)),),
     ]
-    assert store.conversations.get(ConversationId(1)).images == (
-        PIXEL_IMAGE,
-        FAR_IMAGE,
-        PHOTO_IMAGE,
+    assert store.conversations.get(ConversationId(1)) == album()
+    assert documents(store) == 3
+
+
+def documents(store: Store) -> int:
+    with store._database.reading() as connection:
+        found = connection.exec_driver_sql("SELECT count(*) FROM document").scalar_one()
+    return int(found)
+
+
+def test_a_text_that_spells_out_an_image_is_another_document(store: Store) -> None:
+    page = Document("Page.", None, (PIXEL_IMAGE,))
+    spelt = Document(Passage(page.text, page.images).shown)
+    turns = (Turn("user", "Which?"), Turn("assistant", "This.", (page, spelt)))
+    talk = Conversation("tests", "spelt", turns, group="spelt")
+    store.conversations.import_batch([talk], DATA)
+    assert store.conversations.get(ConversationId(1)) == talk
+    assert documents(store) == 2
+
+
+def pictures() -> Conversation:
+    """Two documents of one answer that are nothing but an image."""
+    found = (Document("", None, (PIXEL_IMAGE,)), Document("", None, (PHOTO_IMAGE,)))
+    turns = (Turn("user", "Which?"), Turn("assistant", "This.", found))
+    return Conversation("tests", "pictures", turns, group="pictures")
+
+
+def test_what_two_pictures_show_alike_is_told_apart(store: Store) -> None:
+    store.conversations.import_batch([pictures()], DATA)
+    (window,) = windows_of(pictures())
+    pixels, photo = (Passage("", (each,)).shown for each in (PIXEL_IMAGE, PHOTO_IMAGE))
+    verdicts = tuple(
+        Verdict(Claim(1, "A sign.", None, "statement", document), label)
+        for document, label in ((pixels, "yes"), (photo, "no"))
     )
+    truths = (Truth("A sign.", photo), Truth("A sign.", pixels), Truth("A sign."))
+    run = store.runs.create(SPEC, store.conversations.ids())
+    (item,) = store.runs.item_ids(run)
+    store.runs.save_window(item, Assessment(window, scored(0.5), verdicts, truths))
+    view = store.runs.review_view(item, "me")
+    assert [(each.document, each.judge.label) for each in view.claims] == [(1, "yes"), (2, "no")]
+    assert [each.document for each in view.truths] == [2, 1, None]
+
+
+def test_a_truth_that_names_a_text_alone_belongs_to_the_first_document_with_it(
+    store: Store,
+) -> None:
+    store.conversations.import_batch([album()], DATA)
+    first, _ = windows_of(album())
+    run = store.runs.create(SPEC, store.conversations.ids())
+    (item,) = store.runs.item_ids(run)
+    truths = (Truth("Page.", "Page.", Span(0, 5)), Truth("Else.", "No such document."))
+    store.runs.save_window(item, Assessment(first, scored(1.0), (), truths))
+    view = store.runs.review_view(item, "me")
+    assert [each.document for each in view.truths] == [1, None]

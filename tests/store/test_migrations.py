@@ -20,7 +20,7 @@ from faithtui.store.migrations.upgrade import upgrade
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
 from faithtui.store.tables import METADATA
-from tests.store.building import RELEVANT, RULE, SUPPORTED, said, spec_of, talk
+from tests.store.building import FACTS, RELEVANT, SUPPORTED, said, spec_of, talk
 from tests.store.test_claim_kinds import answer, statement
 from tests.store.test_images import DATA, FAR_IMAGE, PIXEL_IMAGE, PIXELS, album
 
@@ -72,7 +72,7 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
         assert [claim.human for claim in view.claims] == [None, "yes", "no"]
         assert view.item.corrected is not None
         assert view.item.corrected.pooled == scored(2 / 3)
-        assert row.spec.rule == RULE
+        assert row.spec.rule == FACTS
         assert store.runs.reply("key") is not None
         conversation = store.conversations.get(view.item.conversation)
         assert len(conversation.ratings) == 2
@@ -95,6 +95,24 @@ def test_an_older_file_takes_images_statements_and_answers(path: Path) -> None:
         (claim,) = store.runs.review_view(item, "me").claims
         assert ([each.reviewer for each in claim.others], claim.human) == (["ann"], "yes")
         assert store.check() == []
+
+
+@pytest.mark.parametrize(("word", "heard"), [("1", "yes"), ("0", None), ("borderline", "idk")])
+def test_a_run_of_an_older_file_hears_the_words_of_later_metrics(
+    path: Path, word: str, heard: str | None
+) -> None:
+    shutil.copy(FIXTURES / "v1.sqlite", path)
+    with Store.open(path) as store:
+        item, _ = store.runs.item_ids(store.runs.rows()[-1].id)
+        before = store.runs.review_view(item, "me")
+        (unread,) = [each for each in before.claims if each.human is None]
+        store.reviews.record(
+            unread.id, "me", Action.BLIND, word, run=None, judge_verdict=None, saw_judge=False
+        )
+        after = store.runs.review_view(item, "me")
+        assert [each.human for each in after.claims if each.id == unread.id] == [heard]
+        assert after.item.labelled == before.item.labelled + (heard is not None)
+        assert after.item.corrected == before.item.corrected  # supported, or not addressed, or none
 
 
 def test_images_statements_and_answers_of_a_file_are_kept(path: Path) -> None:

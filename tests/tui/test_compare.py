@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
-from faithtui.domain.scores import scored
+from faithtui.domain.scores import Score, ScoreState, scored
 from faithtui.metrics import registry
 from faithtui.store.records import (
     ComparedAnswer,
@@ -22,7 +22,7 @@ from faithtui.store.records import (
     RunState,
 )
 from faithtui.tui.app import FaithApp
-from faithtui.tui.drawing.compare import Compared, compare_table
+from faithtui.tui.drawing.compare import Compared, answer_lines, compare_table
 from faithtui.tui.screens.conversations import ConversationsScreen
 from faithtui.tui.screens.metrics import MetricsScreen
 from faithtui.tui.screens.review import ReviewScreen
@@ -176,6 +176,45 @@ def compared(answers: int, runs: int, row: int, column: int) -> Compared:
         row,
         column,
     )  # fmt: skip
+
+
+def one_cell(cell: ComparedCell | None, state: ItemState, reason: str | None) -> Compared:
+    """Make a conversation of one answer that one run looked at."""
+    look = compared(1, 1, 0, 0)
+    (run,), (answer,) = look.view.runs, look.view.answers
+    run = replace(run, item=replace(run.item, state=state, reason=reason))
+    view = replace(look.view, runs=(run,), answers=(replace(answer, cells=(cell,)),))
+    return replace(look, view=view)
+
+
+@pytest.mark.parametrize(
+    ("state", "word"),
+    [
+        (ItemState.FAILED, "failed"),
+        (ItemState.SKIPPED, "skipped"),
+        (ItemState.PENDING, "not judged"),
+    ],
+)
+def test_what_a_run_did_not_judge_says_why(state: ItemState, word: str) -> None:
+    look = one_cell(None, state, "no wire")
+    assert f">{word}" in "".join(line.text for line in compare_table(look, 60)[0])
+    assert f"{word} · no wire" in "\n".join(line.text for line in answer_lines(look, 60))
+
+
+def test_a_score_of_nothing_is_not_shown_as_one() -> None:
+    empty = ComparedCell(scored(1.0), {}, 0, scored(1.0))
+    words = "".join(
+        line.text for line in compare_table(one_cell(empty, ItemState.DONE, None), 60)[0]
+    )
+    assert "no claims" in words
+    assert "1.00" not in words
+    nothing = Score(None, ScoreState.SKIPPED, "no context")
+    skipped = ComparedCell(nothing, {}, 0, nothing)
+    look = one_cell(skipped, ItemState.DONE, None)
+    assert ">skipped" in "".join(line.text for line in compare_table(look, 60)[0])
+    people = replace(empty, corrected=scored(0.0))
+    look = one_cell(people, ItemState.DONE, None)
+    assert ">1.00→0.00" in "".join(line.text for line in compare_table(look, 60)[0])
 
 
 @given(st.data(), st.integers(20, 220), st.integers(1, 12), st.integers(1, 6))

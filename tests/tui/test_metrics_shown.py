@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.binding import ActiveBinding
 from textual.pilot import Pilot
 
 import faithtui.tui
@@ -50,6 +51,11 @@ async def under(pilot: Pilot[None], key: str) -> ReviewScreen:
     await press(pilot, "g", "v")
     assert isinstance(app.screen, ReviewScreen)
     return app.screen
+
+
+def bound(app: FaithApp) -> list[ActiveBinding]:
+    """List the keys that do something on the screen."""
+    return list(app.screen.active_bindings.values())
 
 
 def test_no_screen_asks_which_metric_it_is() -> None:
@@ -114,7 +120,8 @@ async def test_each_label_has_a_key_and_nothing_else_has(
         assert first is not None
         if len(labels) == 2:
             await press(pilot, "i")
-            assert screen.claim == first, "a key without a label does nothing"
+            assert screen.claim == first, "a key without a label saves nothing"
+            assert f"its keys are {' '.join(keys)} x" in status(boots_app)
         for letter, label in zip(keys, labels, strict=True):
             await press(pilot, "home", letter)
             assert screen.view is not None
@@ -213,6 +220,7 @@ async def test_messages_are_listed_under_their_heading_with_those_a_statement_se
         assert "messages that statement 2 serves" in text
         assert text.index("serves M1") < text.index("Is this scratch covered? turn 1")
         assert "serves M1" in text_of(boots_app, "verdict")
+        assert "not in" not in text
         words = screen_text(boots_app)
         assert "Messages 2" in words if size[0] > 80 else "Messages · passage" in words
 
@@ -293,12 +301,26 @@ async def test_agreement_speaks_of_the_metrics_units(boots_app: FaithApp, key: s
     async with boots_app.run_test(size=SIZE) as pilot:
         await under(pilot, key)
         await press(pilot, "home", "y", "g", "a")
+        assert ("level" in [each.binding.action for each in bound(boots_app)]) == (
+            spec.judges == "claim"
+        ), "whole answers are a level of their own only where parts of them are judged"
         if f"{spec.units[1]} ·" not in title(boots_app):
             await press(pilot, "m")
         assert f" {spec.units[1]} ·" in title(boots_app)
         assert f"all {spec.units[1]}" in text_of(boots_app, "coverage")
         matrix = text_of(boots_app, "matrix").splitlines()
         assert matrix[1].split("│")[0].split()[1:] == list(spec.labels.names)
+
+
+async def test_an_empty_cell_of_the_matrix_says_so_in_the_metrics_words(
+    boots_app: FaithApp,
+) -> None:
+    async with boots_app.run_test(size=SIZE) as pilot:
+        await under(pilot, "turn-contextual-relevancy")
+        await press(pilot, "home", "y", "g", "a", "right", "up", "enter")
+        assert "no statement in this cell" in status(boots_app)
+        await press(pilot, "down", "left", "enter")
+        assert "judge no, people yes: 1 statement" in screen_text(boots_app)
 
 
 def nothing(path: Path, key: str, state: ItemState, reason: str | None) -> None:

@@ -76,7 +76,7 @@ async def extract(
             found.truths[document] = (
                 reply
                 if isinstance(reply, JudgeError)
-                else _located(reply[position][:limit], document.text)
+                else _located(reply[position][:limit], document)
             )
 
     async def claims_of(each: Answered) -> None:
@@ -125,8 +125,8 @@ def _new_documents(every: Sequence[Answered]) -> list[tuple[Passage, ...]]:
     ]
 
 
-def _located(facts: Sequence[str], document: str) -> tuple[Truth, ...]:
-    return tuple(Truth(fact, document, locate(fact, document)) for fact in facts)
+def _located(facts: Sequence[str], document: Passage) -> tuple[Truth, ...]:
+    return tuple(Truth(fact, document.shown, locate(fact, document.text)) for fact in facts)
 
 
 def _or_raise(found: tuple[T, ...] | JudgeError) -> tuple[T, ...]:

@@ -117,23 +117,23 @@ def unlike(passages: Sequence[Passage]) -> tuple[Passage, ...]:
 
 
 def homes_of(conversation: Conversation) -> Mapping[str, int]:
-    """Give the first assistant turn that has each document, by the document's text."""
+    """Give the first assistant turn that has each document, by what is shown of it."""
     homes: dict[str, int] = {}
     for position, turn in enumerate(conversation.turns):
         if turn.role == "assistant":
             for document in turn.retrieval_context or ():
-                homes.setdefault(document.text, position)
+                homes.setdefault(Passage(document.text, document.images).shown, position)
     return homes
 
 
 def claim_of(statement: str, document: Passage, homes: Mapping[str, int]) -> Claim:
     """Make what gets the verdict."""
     return Claim(
-        turn=homes[document.text],
+        turn=homes[document.shown],
         text=statement,
         span=locate(statement, document.text),
         kind="statement",
-        document=document.text,
+        document=document.shown,
     )
 
 

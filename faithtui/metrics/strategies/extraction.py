@@ -127,7 +127,7 @@ async def _truths_of_documents(
         known.documents[document] = (
             told(reply)
             if isinstance(reply, JudgeError)
-            else _located(reply[position], document.text, limit)
+            else _located(reply[position], document, limit)
         )
 
 
@@ -185,6 +185,6 @@ def own_turns(windows: Sequence[Window], interaction: int) -> tuple[int, ...]:
     return tuple(turn for turn in windows[interaction].turns if turn not in before)
 
 
-def _located(facts: Sequence[str], document: str, limit: int | None) -> tuple[Truth, ...]:
+def _located(facts: Sequence[str], document: Passage, limit: int | None) -> tuple[Truth, ...]:
     """Keep at most `limit` truths of a document, whatever the judge sent."""
-    return tuple(Truth(fact, document, locate(fact, document)) for fact in facts[:limit])
+    return tuple(Truth(fact, document.shown, locate(fact, document.text)) for fact in facts[:limit])

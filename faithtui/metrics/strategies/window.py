@@ -121,7 +121,7 @@ async def _truths(
     truths: dict[str, Truth] = {}
     for document, facts in zip(unique, found, strict=True):
         for fact in facts[:limit]:
-            truths.setdefault(fact, Truth(fact, document.text, locate(fact, document.text)))
+            truths.setdefault(fact, Truth(fact, document.shown, locate(fact, document.text)))
     return tuple(truths.values())
 
 

@@ -276,7 +276,7 @@ def coverage_lines(
         for name, count, look in rows
         if count or name in ("compared", "unreviewed")
     ]
-    if level.level is Level.CLAIMS:
+    if level.level is Level.CLAIMS and report.consistency.repeated:
         steady = report.consistency
         lines += wrap(
             [
@@ -368,8 +368,6 @@ def difference_lines(
 
 def unit_lines(units: Sequence[Unit], width: int) -> list[Line]:
     """List what a cell counts."""
-    if not units:
-        return wrap([Piece("no unit in this cell", "quiet")], width - 1, first=PAD)
     lines = []
     for row, unit in enumerate(units):
         lines += wrap(

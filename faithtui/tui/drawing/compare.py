@@ -5,9 +5,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.store.records import ComparedAnswer, ComparedCell, ComparedRun, CompareView
+from faithtui.store.records import (
+    ComparedAnswer,
+    ComparedCell,
+    ComparedRun,
+    CompareView,
+    ItemState,
+)
 from faithtui.tui import format as fmt
-from faithtui.tui.lines import BLANK, Line, Piece, cut, line, shown, shown_line, width_of, wrap
+from faithtui.tui.lines import BLANK, Line, Piece, cut, shown, shown_line, width_of, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -127,7 +133,7 @@ def _row(compared: Compared, layout: _Layout, row: int, answer: ComparedAnswer) 
     columns: list[list[list[Piece]]] = []
     for at in range(layout.first, min(layout.first + layout.count, len(compared.view.runs))):
         chosen = here and at == compared.column
-        columns.append(_cell(answer.cells[at], compared.specs[at], chosen))
+        columns.append(_cell(compared, at, answer.cells[at], chosen))
     high = max([len(left), *(len(cells) for cells in columns)])
     return [
         _joined(
@@ -140,10 +146,17 @@ def _row(compared: Compared, layout: _Layout, row: int, answer: ComparedAnswer) 
     ]
 
 
-def _cell(cell: ComparedCell | None, spec: "MetricSpec", chosen: bool) -> list[list[Piece]]:
+def _cell(
+    compared: Compared, at: int, cell: ComparedCell | None, chosen: bool
+) -> list[list[Piece]]:
     mark = Piece(">" if chosen else " ", "key")
+    spec = compared.specs[at]
     if cell is None:
-        return [[mark, Piece("not judged", "quiet")]]
+        return [[mark, _unjudged(compared.view.runs[at])]]
+    if _is_empty(cell) and cell.corrected == cell.score:
+        # A score of nothing would pass for one of something.
+        words = f"no {spec.units[1]}" if cell.score.value is not None else fmt.score(cell.score)
+        return [[mark, Piece(words, "quiet")]]
     look = "key" if chosen else "strong"
     score = [mark, Piece(fmt.score(cell.score), look)]
     if cell.corrected != cell.score:
@@ -151,13 +164,26 @@ def _cell(cell: ComparedCell | None, spec: "MetricSpec", chosen: bool) -> list[l
     return [score, [Piece(" "), *verdicts(cell, spec)]]
 
 
+def _is_empty(cell: ComparedCell) -> bool:
+    """Tell whether there was nothing to give a verdict on."""
+    return not cell.missing and not any(cell.labels.values())
+
+
+def _unjudged(run: ComparedRun) -> Piece:
+    """Say why a run has no word on an answer."""
+    state = run.item.state
+    if state in (ItemState.FAILED, ItemState.SKIPPED):
+        return Piece(state.value, "bad" if state is ItemState.FAILED else "quiet")
+    return Piece("not judged", "quiet")
+
+
 def verdicts(cell: ComparedCell, spec: "MetricSpec") -> list[Piece]:
     """Write the one verdict of a whole answer, else how often each label was given."""
     labels = spec.labels
     given = [(name, cell.labels.get(name, 0)) for name in labels.names]
     given = [(name, count) for name, count in given if count]
-    if not given and not cell.missing:
-        return [Piece("none judged", "quiet")]
+    if _is_empty(cell):
+        return [Piece(f"no {spec.units[1]}", "quiet")]
     if spec.judges == "answer" and len(given) == 1 and not cell.missing:
         name = given[0][0]
         words = f"{fmt.letter(name, labels)} {labels.label(name).meaning}"
@@ -226,7 +252,11 @@ def _told(compared: Compared, at: int, cell: ComparedCell | None, width: int) ->
     first = [Piece(">" if chosen else " ", "key")]
     lines = wrap(name, width - 1, first=first)
     if cell is None:
-        return [*lines, line(Piece("   not judged", "quiet"))]
+        said = [_unjudged(compared.view.runs[at])]
+        if compared.view.runs[at].item.reason:
+            why = compared.view.runs[at].item.reason or ""
+            said += [Piece(" · ", "quiet"), shown_line(why, "quiet", limit=200)]
+        return [*lines, *wrap(said, width - 1, first=[Piece("   ")])]
     said = [Piece(fmt.score(cell.score), "strong")]
     if cell.corrected != cell.score:
         said.append(Piece(f" → {fmt.score(cell.corrected)} by people", "human strong"))
@@ -237,7 +267,7 @@ def _told(compared: Compared, at: int, cell: ComparedCell | None, width: int) ->
             said += [Piece(" · ", "quiet"), Piece(f"{count} {label.meaning}", look)]
     if cell.missing:
         said += [Piece(" · ", "quiet"), Piece(f"{cell.missing} without a verdict", "warn")]
-    if not cell.missing and not any(cell.labels.values()):
+    if _is_empty(cell) and cell.score.value is not None:
         said += [Piece(f" · no {spec.units[1]}", "quiet")]
     if cell.score.reason:
         said += [Piece(" · ", "quiet"), shown_line(cell.score.reason, "quiet", limit=200)]

@@ -79,7 +79,7 @@ def named_references(
             words = f"{references_of(spec)} that {what} {unit}"
         lines += wrap([Piece(words, f"{look} strong")], width - 1, first=[Piece(" ")])
         for truth in chosen:
-            note = "" if home in truth.windows else "not in this window"
+            note = "" if home in truth.windows else f"not in w{home + 1}"
             lines += _reference(view, truth, spec, width, look, note)
         lines.append(BLANK)
     return lines

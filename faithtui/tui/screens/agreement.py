@@ -323,6 +323,10 @@ class AgreementScreen(FaithScreen):
         units = draw.units_of(
             self.agreement.claims, self.answers, self.level, judge, human, report.passing, self.spec
         )
+        words = units_at(self.level, self.spec)
+        if not units:
+            self.say(Piece(f"no {words[0]} in this cell", "warn"))
+            return
 
         def chosen(row: str | None) -> None:
             if row is not None:
@@ -330,7 +334,7 @@ class AgreementScreen(FaithScreen):
 
         self.app.push_screen(
             PickDialog(
-                f"judge {judge}, people {human}: {fmt.plural(len(units), 'unit')}",
+                f"judge {judge}, people {human}: {fmt.plural(len(units), *words)}",
                 lambda width: draw.unit_lines(units, width),
             ),
             chosen,
@@ -382,6 +386,9 @@ class AgreementScreen(FaithScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""
-        if action in ("level", "export", "review"):
+        if action == "level":
+            # Whole answers are something else only where parts of them are judged.
+            return self.is_mounted and self.spec is not None and self.spec.judges == "claim"
+        if action in ("export", "review"):
             return self.is_mounted and self.agreement is not None
         return super().check_action(action, parameters)

@@ -85,9 +85,9 @@ class ImageScreen(FaithScreen):
             self.say(Piece(f"{name} opened: ", "good"), shown_line(target, "quiet", limit=200))
         else:
             self.say(
-                Piece(f"no viewer for {name}: ", "warn"),
+                Piece(f"no viewer for {name}", "warn"),
+                Piece("; until you quit it is in " if is_file else ": ", "quiet"),
                 shown_line(target, limit=200),
-                Piece(" until you quit" if is_file else "", "quiet"),
             )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -21,6 +21,7 @@ from faithtui.domain.review import Action, LabelAct
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui import place
+from faithtui.tui.drawing.verdict import choices
 from faithtui.tui.lines import Piece
 from faithtui.tui.place import Focus
 from faithtui.tui.screens.images import ImageScreen
@@ -165,8 +166,16 @@ class JudgingScreen(ImageScreen):
     def action_verdict_elsewhere(self) -> None:
         """Tell why a verdict key did nothing."""
         self.app.bell()
-        units = "claims" if self.looked is None else self.looked.spec.units[1]
-        self.say(Piece(f"verdicts are given in the list of {units}: tab goes there", "warn"))
+        looked = self.looked
+        if looked is None or looked.claim is None:
+            self.say(Piece("there is nothing here to give a verdict on", "warn"))
+        elif self.focused is self.panes.claims:
+            keys = " ".join(key for key, _, _ in choices(looked.spec))
+            words = f"{looked.spec.title} has no verdict on this key: its keys are {keys}"
+            self.say(Piece(words, "warn"))
+        else:
+            units = looked.spec.units[1]
+            self.say(Piece(f"verdicts are given in the list of {units}: tab goes there", "warn"))
 
     def _submit(
         self, claim: ClaimView, action: Action, verdict: str | None, note: str | None, words: str

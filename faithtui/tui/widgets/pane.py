@@ -212,7 +212,7 @@ class RowPane(Pane):
     """A pane whose lines belong to entries, one of which is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Open", tooltip="Open the chosen entry", id="list.open"),
+        Binding("enter", "choose", "open", tooltip="Open the chosen entry", id="list.open"),
     ]
 
     cursor: reactive[int] = reactive(0, repaint=False)
