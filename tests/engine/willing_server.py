@@ -26,6 +26,9 @@ class WillingServer:
         self.url = ""
         self.asked: Counter[str] = Counter()
         """How often each question (a digest of its messages and schema) was answered."""
+        self.answers_no_more_than: int | None = None
+        """From this many answers on every question waits; None: never."""
+        self.going_down = threading.Event()
         self.lock = threading.Lock()
         self.in_flight = 0
         self.most_in_flight = 0
@@ -75,6 +78,9 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
             question = json.dumps([body["messages"], schema], sort_keys=True)
             digest = hashlib.sha256(question.encode()).hexdigest()
             time.sleep(willing.latency_s)
+            most = willing.answers_no_more_than
+            if most is not None and willing.answered >= most:
+                willing.going_down.wait()
             text = json.dumps(reply_to(schema, digest))
             payload = json.dumps(
                 {
@@ -113,6 +119,7 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
     try:
         yield willing
     finally:
+        willing.going_down.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -82,6 +82,23 @@ async def test_one_run_per_metric_one_after_the_other(app: FaithApp, store_path:
     ]
 
 
+async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await form_of(pilot)
+        await press(pilot, "j", "space", "ctrl+s")
+        await until(pilot, lambda: len(app.session.active) == 2 and not app.session.snapshots())
+        screen = app.screen
+        assert isinstance(screen, ProgressScreen)
+        await until(pilot, lambda: screen.row is not None and screen.row.id == app.session.run)
+        early = app.session.store.runs.row(app.session.active[0].run_id)
+        screen.post_message(ProgressScreen.Loaded(early))
+        await press(pilot, "tab")
+        await until(pilot, lambda: screen.row is not None and screen.row.id == 3)
+        assert app.session.run == 3
+
+
 async def test_options_go_to_the_metrics_that_have_them(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         form = await form_of(pilot)

@@ -105,6 +105,10 @@ class ProgressScreen(FaithScreen):
     @on(Loaded)
     def show_loaded(self, event: Loaded) -> None:
         """Draw the run."""
+        if event.row is not None and self.session.run not in (None, event.row.id):
+            # Another run was chosen while this one was read.
+            self.load()
+            return
         if event.row is not None and (self.row is None or self.row.id != event.row.id):
             self.names.clear()
             self.began = None
