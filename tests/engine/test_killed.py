@@ -87,6 +87,10 @@ def test_kill_9_during_a_run_then_resume(tmp_path: Path, seed: int) -> None:
             ]
 
 
+def _interruptible() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     store_with(path, [conversation(f"c{n}", 3) for n in range(12)]).close()
@@ -99,6 +103,8 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            # Who starts the tests in the background of a script has SIGINT ignored for them all.
+            preexec_fn=_interruptible,
         )
         while server.answered < 10 and process.poll() is None:
             time.sleep(0.002)
