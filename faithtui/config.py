@@ -8,18 +8,24 @@ import getpass
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from faithtui.errors import ConfigError
 from faithtui.paths import config_file, default_store
 
+Preset = Literal["default", "vim", "digits", "left-hand"]
+"""Names of the key maps that come with the program."""
+PRESETS: Final[tuple[Preset, ...]] = get_args(Preset)
+
 _VARIABLES: Final = {
+    "ascii": "FAITHTUI_ASCII",
     "judge": "FAITHTUI_JUDGE",
+    "keys": "FAITHTUI_KEYS",
     "reviewer": "FAITHTUI_REVIEWER",
     "store": "FAITHTUI_STORE",
 }
@@ -32,6 +38,11 @@ _ALLOWED: Final = {
     "reviewer": "a name that is not empty",
     "theme": "the name of a theme",
     "store": "the path of a store",
+    "keys": "one of " + ", ".join(PRESETS),
+    "ascii": "true or false",
+    "blind": "true or false",
+    "audit_share": "a number from 0 to 1",
+    "auto_advance": "true or false",
 }
 """What each setting takes, for messages."""
 
@@ -39,41 +50,108 @@ _SECRET = re.compile(
     r"(^|[_-])(api_?key|key|token|secret|password|passwd|credentials?)$", re.IGNORECASE
 )
 
-_Name = Annotated[str, Field(min_length=1, pattern=r"\S")]
+_YES_NO: Final = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
+}
+"""What a variable may say for a setting that is true or false, in any case."""
 
 
-class Settings(BaseModel):
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_address(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        parts = urlsplit(value)
+    except ValueError:  # such as a bracket that is never closed
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and "@" not in parts.netloc
+
+
+def _is_share(value: object) -> bool:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return 0 <= value <= 1  # false for NaN too
+
+
+# By hand and not by pydantic: the first paint waits for the settings, and importing pydantic takes
+# a third of what an empty app takes to be seen.
+_VALID: Final[Mapping[str, Callable[[object], bool]]] = {
+    "judge": _is_name,
+    "base_url": lambda value: value is None or _is_address(value),
+    "concurrency": lambda value: type(value) is int and 1 <= value <= 256,
+    "reviewer": _is_name,
+    "theme": lambda value: value is None or _is_name(value),
+    "store": lambda value: isinstance(value, str | Path),
+    "keys": lambda value: isinstance(value, str) and value in PRESETS,
+    "ascii": lambda value: value is None or isinstance(value, bool),
+    "blind": lambda value: isinstance(value, bool),
+    "audit_share": _is_share,
+    "auto_advance": lambda value: isinstance(value, bool),
+}
+"""What each setting takes; in words: `_ALLOWED`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
     """What the user chose once and for all."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-    judge: _Name = "offline"
+    judge: str = "offline"
     """Who judges when `--judge` is not given, as `provider:model`."""
     base_url: str | None = None
     """Address of an OpenAI-compatible server; None: the provider's own."""
-    concurrency: Annotated[int, Field(ge=1, le=256)] = 8
-    """Questions in flight at once."""
-    reviewer: _Name
+    concurrency: int = 8
+    """Questions in flight at once; [1, 256]."""
+    reviewer: str
     """Who gives verdicts; the login name unless set."""
-    theme: _Name | None = None
+    theme: str | None = None
     """Theme of the app; None: the app's own."""
-    store: Annotated[Path, Field(strict=False)]
+    store: Path
     """The file with everything in it."""
+    keys: Preset = "default"
+    """Key map of the app; the user's own key map goes on top of it."""
+    ascii: bool | None = None
+    """Draw with ASCII characters alone; None: where the terminal's encoding is not UTF-8."""
+    blind: bool = True
+    """Whether new queues hide the judge until a person has answered."""
+    audit_share: float = 0.2
+    """Share of the claims of a blind sample that show the judge, drawn at random, so that its pull
+    on people can be measured; [0, 1]."""
+    auto_advance: bool = True
+    """Whether a verdict goes on to the next claim."""
 
-    @field_validator("base_url")
-    @classmethod
-    def _check_address(cls, address: str | None) -> str | None:
-        if address is None:
-            return None
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.netloc or "@" in parts.netloc:
-            raise ValueError(_ALLOWED["base_url"])
-        return address
 
-    @field_validator("store")
-    @classmethod
-    def _expand(cls, path: Path) -> Path:
-        return path.expanduser()
+NAMES: Final = tuple(each.name for each in fields(Settings))
+"""All settings, by name."""
+
+
+class Origin(StrEnum):
+    """Where the value of a setting comes from."""
+
+    DEFAULT = "default"
+    FILE = "file"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """Settings, and where each of them comes from."""
+
+    settings: Settings
+    file: Path
+    """The settings file; it may not exist."""
+    origins: Mapping[str, Origin]
+    """By name of the setting, all of them."""
+    environment: Mapping[str, str]
+    """Environment variables they were read with."""
+
+    def where(self, name: str) -> str:
+        """Say where a setting comes from: `default`, `file`, or the variable."""
+        origin = self.origins[name]
+        return variable_of(name) or origin if origin is Origin.ENVIRONMENT else origin
 
 
 def load_settings(
@@ -92,8 +170,32 @@ def load_settings(
         ConfigError: The file cannot be read, is not TOML, holds a key that is unknown or looks
             like a secret, or a value is wrong.
     """
+    return load_configured(path, environment).settings
+
+
+def load_configured(
+    path: Path | None = None, environment: Mapping[str, str] = os.environ
+) -> Configured:
+    """Read the settings as `load_settings` does, and say where each comes from.
+
+    Raises:
+        ConfigError: As `load_settings`.
+    """
     file = config_file(environment) if path is None else path
-    found = _read(file)
+    return checked(_read(file), file, environment)
+
+
+def checked(found: Mapping[str, object], file: Path, environment: Mapping[str, str]) -> Configured:
+    """Check what a settings file says, as `load_settings` does.
+
+    Args:
+        found: The file's content.
+        file: Its path, for messages.
+        environment: Environment variables.
+
+    Raises:
+        ConfigError: It holds a key that is unknown or looks like a secret, or a value is wrong.
+    """
     for name in _names(found):
         if _SECRET.search(name):
             raise ConfigError(
@@ -101,24 +203,52 @@ def load_settings(
                 "remove it and set the provider's environment variable, such as OPENAI_API_KEY "
                 "or ANTHROPIC_API_KEY"
             )
-    named = {
+    named: dict[str, object] = {
         name: environment[variable]
         for name, variable in _VARIABLES.items()
         if environment.get(variable)
     }
-    defaults = {"reviewer": login_name(), "store": default_store(environment)}
-    try:
-        return Settings.model_validate({**defaults, **found, **named})
-    except ValidationError as error:
-        name = str(error.errors()[0]["loc"][0])
-        if name not in Settings.model_fields:
-            known = ", ".join(f"`{known}`" for known in Settings.model_fields)
-            reason = f"{file}: `{name}` is not a setting; expected {known}"
-        else:
+    if isinstance(word := named.get("ascii"), str):
+        # What is neither stays text, which the check below refuses.
+        named["ascii"] = _YES_NO.get(word.strip().casefold(), word)
+    values: dict[str, Any] = {
+        "reviewer": login_name(),
+        "store": default_store(environment),
+        **found,
+        **named,
+    }
+    for name in NAMES:
+        if name in values and not _VALID[name](values[name]):
             # The value stays out of the message: a password may have ended up in the wrong line.
             where = f"{_VARIABLES[name]}" if name in named else f"{file}: `{name}`"
-            reason = f"{where} is not valid; expected {_ALLOWED[name]}"
-        raise ConfigError(reason) from None
+            raise ConfigError(f"{where} is not valid; expected {_ALLOWED[name]}")
+    for name in values:
+        if name not in NAMES:
+            known = ", ".join(f"`{known}`" for known in NAMES)
+            raise ConfigError(f"{file}: `{name}` is not a setting; expected {known}")
+    values["store"] = Path(values["store"]).expanduser()
+    if "audit_share" in values:
+        values["audit_share"] = float(values["audit_share"])
+    settings = Settings(**values)
+    origins = {
+        name: Origin.ENVIRONMENT
+        if name in named
+        else Origin.FILE
+        if name in found
+        else Origin.DEFAULT
+        for name in NAMES
+    }
+    return Configured(settings, file, origins, environment)
+
+
+def allowed(name: str) -> str:
+    """Say what a setting takes, in the words of messages."""
+    return _ALLOWED[name]
+
+
+def variable_of(name: str) -> str | None:
+    """Name the environment variable that overrides a setting; None: there is none."""
+    return _VARIABLES.get(name)
 
 
 def login_name() -> str:

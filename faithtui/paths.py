@@ -35,6 +35,17 @@ def config_file(environment: Mapping[str, str] = os.environ) -> Path:
     return (home or platformdirs.user_config_path(APP, appauthor=False)) / "config.toml"
 
 
+def keymap_beside(settings: Path) -> Path:
+    """Give the user's own key map, which stands beside the settings file; it may not exist."""
+    return settings.with_name("keymap.toml")
+
+
+def state_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """Give the directory of what makes the next start comfortable; it may not exist yet."""
+    home = _home(environment)
+    return home / "state" if home else platformdirs.user_state_path(APP, appauthor=False)
+
+
 def log_dir(environment: Mapping[str, str] = os.environ) -> Path:
     """Give the directory of log files; it may not exist yet."""
     home = _home(environment)

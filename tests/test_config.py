@@ -138,7 +138,7 @@ def test_a_password_in_an_address_is_refused_and_never_shown(tmp_path: Path) -> 
     with pytest.raises(ConfigError, match="holds no password") as raised:
         load_settings(path, {})
     assert "hunter2" not in str(raised.value)
-    assert raised.value.__suppress_context__
+    assert raised.value.__context__ is None
 
 
 def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from faithtui.cli.importing import progress_line
 from faithtui.cli.opening import has_terminal, show_app
 from faithtui.cli.output import put, put_json, say
 from faithtui.cli.progress import ProgressLine
-from faithtui.config import load_settings
+from faithtui.config import load_configured
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.engine import demo as project
@@ -30,7 +30,7 @@ def demo(store: Path | None, *, no_app: bool, as_json: bool) -> int:
             _print(opened, run, complete=complete, as_json=as_json)
             return 0
     return show_app(
-        path, load_settings(), first_screen="conversations", run=run, resume=not complete
+        path, load_configured(), first_screen="conversations", run=run, resume=not complete
     )
 
 

@@ -84,6 +84,7 @@ def _store(named: Path | None, settings: Settings) -> Iterator[Finding]:
             if not problems:
                 text = f"{path}, {size:.1f} MB, {count} conversations"
                 yield Finding("store", True, f"{text}, schema {opened.schema_version}, sound")
+                yield Finding("labels", None, f"state {opened.bundles.state_digest()}")
     except StoreError as error:
         yield Finding("store", False, str(error), error.exit_code)
 

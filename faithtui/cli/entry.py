@@ -1,17 +1,42 @@
 """Where the `faithtui` command begins: start fast, then hand over.
 
 Building the command tree makes many objects and no garbage. Collecting in between, and once more
-over all of them at the end, would cost a quarter of what `faithtui --help` takes.
+over all of them at the end, would cost a quarter of what `faithtui --help` takes. The app alone
+needs no command tree, so it is opened without one.
 """
 
 import gc
+import sys
+from collections.abc import Sequence
 
 
 def main() -> None:
-    """Load the command tree with the collector out of the way, and run it."""
+    """Load what the command line asks for with the collector out of the way, and run it."""
     gc.disable()
+    words = sys.argv[1:]
+    if only_opens(words):
+        _open(words)
+        return
     from faithtui.cli.main import main as run
 
     gc.freeze()
     gc.enable()
     run()
+
+
+def only_opens(words: Sequence[str]) -> bool:
+    """Whether a command line opens the app and says no more than where its store is."""
+    return not words or (
+        len(words) == 2 and words[0] == "--store" and words[1][:1] not in ("", "-")
+    )
+
+
+def _open(words: Sequence[str]) -> None:
+    from pathlib import Path
+
+    from faithtui.cli.opening import open_app
+    from faithtui.cli.telling import told
+
+    gc.freeze()
+    gc.enable()
+    told(lambda: sys.exit(open_app(Path(words[1]) if words else None)))

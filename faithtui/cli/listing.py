@@ -2,12 +2,14 @@
 
 import textwrap
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from faithtui.cli.comparing import compared_json, put_compared
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table
 from faithtui.config import load_settings
+from faithtui.domain.filters import Filter, Scope, read_filter
 from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.plain import visible_line
@@ -21,9 +23,11 @@ from faithtui.store.records import (
     ItemRow,
     ReviewView,
     RunRow,
+    RunSpec,
     TruthView,
 )
 from faithtui.store.store import Store
+from faithtui.tui.finding import ground_for, matching
 
 PAGE = 500
 """Conversations fetched at a time."""
@@ -72,18 +76,36 @@ def runs(store: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def show(store: Path | None, run: str, conversation: str | None, *, as_json: bool) -> int:
-    """Show a run's conversations, or one of them."""
+def show(
+    store: Path | None,
+    run: str,
+    conversation: str | None,
+    wanted: str | None = None,
+    *,
+    as_json: bool,
+) -> int:
+    """Show a run's conversations, or one of them; only what a filter finds, if there is one.
+
+    Raises:
+        ConfigError: A part of the filter cannot be used, or there is no such conversation.
+    """
     settings = load_settings()
     with open_store(store, settings) as opened:
         found = run_id(opened, run)
         items = opened.runs.item_ids(found)
-        labels = entry(opened.runs.row(found).spec.metric).spec.labels
+        spec = opened.runs.row(found).spec
+        labels = entry(spec.metric).spec.labels
         if conversation is None:
+            if wanted is not None:
+                items = opened.search.items(found, _filter(wanted, spec, Scope.CONVERSATIONS))
             _conversations(opened, items, labels, as_json=as_json)
             return 0
+        claims = None if wanted is None else _filter(wanted, spec, Scope.CLAIMS)
         row = _named(opened, items, conversation)
         view = opened.runs.review_view(row.id, settings.reviewer)
+        if claims is not None:
+            kept = matching(view, claims)
+            view = replace(view, claims=tuple(each for each in view.claims if each.id in kept))
         compared = opened.runs.compare_view(row.conversation)
     if as_json:
         put_json({**_view_json(view), "metrics_compared": compared_json(compared)})
@@ -93,6 +115,18 @@ def show(store: Path | None, run: str, conversation: str | None, *, as_json: boo
         put("\nmetrics compared, answer by answer")
         put_compared(compared)
     return 0
+
+
+def _filter(text: str, spec: RunSpec, scope: Scope) -> Filter:
+    """Read a filter.
+
+    Raises:
+        ConfigError: A part of it cannot be used.
+    """
+    reading = read_filter(text, ground_for(spec.rule, scope))
+    if reading.problem is not None:
+        raise ConfigError(reading.problem)
+    return reading.filter
 
 
 def _conversations(

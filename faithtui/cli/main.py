@@ -4,17 +4,13 @@
 when it runs.
 """
 
-import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from faithtui.errors import FaithtuiError
-
-INTERRUPTED = 130
+from faithtui.cli.telling import told
 
 app = typer.Typer(
     name="faithtui",
@@ -32,6 +28,8 @@ class Common:
 
     store: Path | None
     json: bool
+    reviewer: str | None = None
+    """Who gives verdicts, of the commands that ask; only before a command's name."""
 
 
 StoreOption = Annotated[
@@ -45,7 +43,7 @@ RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number,
 def common(context: typer.Context, store: Path | None, json: bool) -> Common:
     """Merge options given before a command's name with those given after it."""
     before: Common = context.obj
-    return Common(store or before.store, json or before.json)
+    return Common(store or before.store, json or before.json, before.reviewer)
 
 
 @app.callback()
@@ -53,13 +51,21 @@ def root(
     context: typer.Context,
     store: StoreOption = None,
     json: JsonOption = False,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Who gives verdicts. [the login name, or as set]",
+            show_default=False,
+        ),
+    ] = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Review what an LLM judge said about faithfulness, and say how far it can be trusted.
 
     Without a command it opens the app.
     """
-    context.obj = Common(store, json)
+    context.obj = Common(store, json, reviewer)
     if version:
         from importlib.metadata import version as installed
 
@@ -68,7 +74,7 @@ def root(
     if context.invoked_subcommand is None:
         from faithtui.cli import opening
 
-        raise typer.Exit(opening.open_app(store))
+        raise typer.Exit(opening.open_app(store, reviewer))
 
 
 @app.command()
@@ -238,6 +244,26 @@ def run(
 
 
 @app.command()
+def keys(
+    context: typer.Context,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Key map that comes with faithtui; else the one that the app begins with.",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the keys of the app with the names that `keymap.toml` calls them by."""
+    from faithtui.cli import keys as commands
+
+    options = common(context, None, json)
+    raise typer.Exit(commands.keys(preset, as_json=options.json))
+
+
+@app.command()
 def metrics(
     context: typer.Context,
     metric: Annotated[
@@ -273,6 +299,15 @@ def show(
             metavar="[CONVERSATION]", help="Its id or its number in the run.", show_default=False
         ),
     ] = None,
+    filter_: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            metavar="TEXT",
+            help="Only what words or terms such as verdict:no find; docs/filters.md has them all.",
+            show_default=False,
+        ),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -283,7 +318,87 @@ def show(
     from faithtui.cli import listing
 
     options = common(context, store, json)
-    raise typer.Exit(listing.show(options.store, run, conversation, as_json=options.json))
+    raise typer.Exit(listing.show(options.store, run, conversation, filter_, as_json=options.json))
+
+
+@app.command()
+def label(
+    context: typer.Context,
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="A run's number, or `last`.", show_default=False)
+    ] = "last",
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain", help="Line by line instead of the app: for screen readers and pipes."
+        ),
+    ] = False,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHICH",
+            help="A sample's number, or what to draw: new, simple, stratified, conversations, "
+            "spot-check or repeats. [the newest with something left]",
+            show_default=False,
+        ),
+    ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Claims of a new sample, or conversations. [100, or 10]",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="The same seed draws the same claims. [a new one]", show_default=False
+        ),
+    ] = None,
+    stratify: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Equal parts of each stratum, made of verdict, turn, model, disagreement, flip, "
+            "or several with commas.",
+            show_default=False,
+        ),
+    ] = None,
+    blind: Annotated[
+        bool | None,
+        typer.Option(
+            "--blind/--shown",
+            help="Hide the judge until a claim is answered. [blind, or as set]",
+            show_default=False,
+        ),
+    ] = None,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who labels. [the login name, or as set]"),
+    ] = None,
+    order: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="`drawn`, or `text`: every claim of the run as it comes, which is no sample.",
+        ),
+    ] = "drawn",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Label claims, one after the other, in the app or line by line.
+
+    With --plain, and with --json, one claim and one prompt at a time on stdout, answers on stdin,
+    a line each; `?` lists the keys. Each answer is stored before the next claim comes.
+    """
+    from faithtui.cli import labelling
+
+    options = common(context, store, json)
+    person = reviewer or options.reviewer
+    wanted = labelling.LabelOrder(sample, size, seed, stratify, blind, person, order)
+    code = labelling.label(options.store, run, wanted, plain=plain, as_json=options.json)
+    raise typer.Exit(code)
 
 
 @app.command()
@@ -326,6 +441,137 @@ def report(
 
 
 @app.command()
+def export(
+    context: typer.Context,
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="`labels`: what people said, as a bundle.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write there; else to stdout.",
+            show_default=False,
+        ),
+    ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN", help="Only labels of claims that this run judged.", show_default=False
+        ),
+    ] = None,
+    reviewer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reviewer",
+            metavar="NAME",
+            help="Only labels of this person; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Export what can be taken into other stores.
+
+    A label bundle holds every act of every person with what it refers to; `faithtui merge` takes
+    it in. Nothing else of the store is in it: no answers, no documents, no judge's reasons.
+    """
+    from faithtui.cli import bundling
+
+    options = common(context, store, json)
+    code = bundling.export(
+        options.store,
+        what,
+        output,
+        run=run,
+        reviewers=tuple(reviewer or ()),
+        as_json=options.json,
+    )
+    raise typer.Exit(code)
+
+
+@app.command()
+def merge(
+    context: typer.Context,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Bundles of `faithtui export labels`.")
+    ],
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Merge what people said in other stores into this one.
+
+    Nothing conflicts: merging in any order, or twice, gives the same state, whose name is printed.
+    Exit code 3 when a conversation is not here or a line was refused; the rest is merged.
+    """
+    from faithtui.cli import bundling
+
+    options = common(context, store, json)
+    raise typer.Exit(bundling.merge(options.store, files, as_json=options.json))
+
+
+@app.command()
+def guideline(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="[ACTION]",
+            help="`show` prints the one in force, `set` puts another one in force, `history` lists "
+            "all versions. [show]",
+            show_default=False,
+        ),
+    ] = "show",
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="With `set`: the text; - is stdin.", show_default=False
+        ),
+    ] = None,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who sets it. [the login name, or as set]"),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show or set the text that says how to judge. Labels name the version that was in force."""
+    from faithtui.cli import guideline as commands
+
+    options = common(context, store, json)
+    person = reviewer or options.reviewer
+    code = commands.guideline(options.store, action, file, person, as_json=options.json)
+    raise typer.Exit(code)
+
+
+@app.command()
+def check(
+    context: typer.Context,
+    run: RunArgument,
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[KIND]", help="List the entries of one kind, such as flip.", show_default=False
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Look for what seems wrong in what the judge said: missing verdicts, flips, lost facts, ….
+
+    Conversations judged since the last time are checked first; that can be interrupted and goes
+    on where it stopped. With --json the entries are printed too.
+    """
+    from faithtui.cli import checking
+
+    options = common(context, store, json)
+    raise typer.Exit(checking.check(options.store, run, kind, as_json=options.json))
+
+
+@app.command()
 def doctor(
     context: typer.Context,
     judge: Annotated[
@@ -347,18 +593,9 @@ def doctor(
 
 
 def main() -> None:
-    """Run the command; errors that a person can mend become one sentence and an exit code."""
-    try:
-        app()
-    except FaithtuiError as error:
-        from faithtui.domain.plain import visible
+    """Run the command of the command line.
 
-        print(f"error: {visible(str(error))}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has gone; there is nobody to tell, and flushing would fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    Raises:
+        SystemExit: Always, with the exit code.
+    """
+    told(app)

@@ -1,16 +1,22 @@
 """Opening stores and the app for commands."""
 
+import gc
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faithtui.config import Settings, load_settings
+from faithtui.config import Configured, Settings, load_configured
 from faithtui.domain.ids import RunId
 from faithtui.errors import ConfigError, StoreError
+from faithtui.paths import keymap_beside, state_dir
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
+    from faithtui.tui.queue import ClaimQueue
 
 
 def store_path(named: Path | None, settings: Settings) -> Path:
@@ -63,46 +69,113 @@ def run_id(store: "Store", text: str) -> RunId:
     return store.runs.row(RunId(int(text.lstrip("#")))).id
 
 
-def open_app(named: Path | None) -> int:
-    """Open the app and return its exit code.
+def reviewing_as(configured: Configured, reviewer: str | None) -> Configured:
+    """Put the reviewer of the command line in place of the one of the settings.
 
     Raises:
-        ConfigError: There is no terminal.
+        ConfigError: It is no name.
     """
-    settings = load_settings()
-    path = store_path(named, settings)
+    if reviewer is None:
+        return configured
+    if not reviewer.strip():
+        raise ConfigError("--reviewer is empty; expected a name")
+    settings = replace(configured.settings, reviewer=reviewer)
+    return replace(configured, settings=settings)
+
+
+def open_app(named: Path | None, reviewer: str | None = None) -> int:
+    """Open the app and return its exit code.
+
+    Args:
+        named: The store, from the command line; None: from the settings.
+        reviewer: Who gives verdicts, from the command line; None: from the settings.
+
+    Raises:
+        ConfigError: There is no terminal, or settings or the key map are wrong.
+    """
+    configured = reviewing_as(load_configured(), reviewer)
+    path = store_path(named, configured.settings)
     if named is None:
         path.parent.mkdir(parents=True, exist_ok=True)
-    return show_app(path, settings)
+    return show_app(path, configured)
 
 
+@contextmanager
+def keys_kept() -> Iterator[None]:
+    """Take keys as they are typed from now on, and give the terminal back as it was.
+
+    Until the app has it, a terminal would echo what is typed, keep a line back until it is whole
+    and turn enter into another key, so that what is typed while the app loads would be lost.
+    """
+    if not has_terminal():
+        yield
+        return
+    import termios
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    now = termios.tcgetattr(descriptor)
+    now[0] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR)
+    now[3] &= ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(descriptor, termios.TCSANOW, now)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Keep the collector out of the way: importing makes many objects and no garbage."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@keys_kept()
 def show_app(
     path: Path,
-    settings: Settings,
+    configured: Configured,
     *,
     first_screen: str = "runs",
     run: RunId | None = None,
     resume: bool = False,
+    queue: "ClaimQueue | None" = None,
 ) -> int:
     """Show the app and return its exit code.
 
     Args:
         path: The store.
-        settings: The user's settings.
+        configured: The user's settings.
         first_screen: Main screen to begin with.
         run: Run to begin with; None: the newest.
         resume: Go on with that run in the background.
+        queue: Claims to work through at once.
 
     Raises:
-        ConfigError: There is no terminal.
+        ConfigError: There is no terminal, or the user's key map is wrong.
     """
     if not has_terminal():
         raise ConfigError(
             "the app needs a terminal; in a script use the commands, see faithtui --help"
         )
-    from faithtui.tui.app import FaithApp
-    from faithtui.tui.session import Defaults
+    with loading():
+        from faithtui.tui import catalog
+        from faithtui.tui.app import FaithApp
+        from faithtui.tui.ascii import wants_ascii
+        from faithtui.tui.bookmark import Bookmarks
+        from faithtui.tui.keymap import load_keymap
+        from faithtui.tui.session import Defaults
 
+        catalog.main_screen(first_screen)
+    settings = configured.settings
+    # Whoever says where to begin does not want to go on where they stopped.
+    named = run is not None or queue is not None or first_screen != "runs"
+    directory = state_dir(configured.environment) / "places"
+    keymap = load_keymap(settings.keys, keymap_beside(configured.file))
     app = FaithApp(
         path,
         reviewer=settings.reviewer,
@@ -111,7 +184,13 @@ def show_app(
         resume=resume,
         defaults=Defaults(settings.judge, settings.base_url, settings.concurrency),
         theme_name=settings.theme,
+        configured=configured,
+        keymap=keymap,
+        ascii=wants_ascii(settings.ascii, configured.environment),
+        bookmarks=None if named else Bookmarks(directory, path, settings.reviewer),
     )
+    if queue is not None:
+        app.session.take_queue(queue)
     app.run()
     return app.return_code or 0
 

@@ -1,48 +1,31 @@
 """Which passages a person should read for a claim, and which of their words to look at.
 
 This ranks for reading and judges nothing: a high match says that a passage speaks of the same
-things, not that it agrees. Numbers, names and negations are marked wherever they could decide,
-because that is where a claim and its source most often part.
+things, not that it agrees. Where a sentence speaks of the same things and has another number, name,
+date, a negation or a condition, that is said, because there a claim and its source most often part.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from faithtui.domain.assessment import Stance
 from faithtui.domain.conversation import Span
-
-MarkKind = Literal["word", "number", "name", "negation"]
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of a text."""
-
-    span: Span
-    stem: str
-    """What is compared: folded, without common endings."""
-    kind: MarkKind
-    weight: int
-    """0 for words that say nothing about the subject, 2 for numbers and names, else 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadText:
-    """A text cut into words and sentences once, so that many claims can be compared with it."""
-
-    text: str
-    words: tuple[Word, ...]
-    sentences: tuple[Span, ...]
-    """In order, without the white space between them; () for a blank text."""
+from faithtui.domain.wording import (
+    DECISIVE,
+    MarkKind,
+    ReadText,
+    Word,
+    spelt_alike,
+    weights_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedTruth:
     """A truth that the judge named for the claim, drawn from this passage."""
 
-    text: str
+    text: ReadText
     stance: Stance
     span: Span | None
     """Where it stands in the passage, None when it is not a literal piece of it."""
@@ -54,7 +37,7 @@ class Quote:
 
     span: Span
     stance: Stance | None
-    """What the judge took it for; None when word overlap alone chose it."""
+    """What the judge took it for; None when words alone chose it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +46,8 @@ class Mark:
 
     span: Span
     kind: MarkKind
+    matched: bool = True
+    """The claim has it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,59 +57,39 @@ class RankedPassage:
     position: int
     """Index of the passage in the sequence that was ranked."""
     match: float
-    """Share of the claim's weight found in the passage's best sentence, in [0, 1]."""
+    """Share of the claim's weight found in the passage's best sentence, in [0, 1]. Words that few
+    sentences have weigh more."""
     best: Span | None
     """That sentence; None when no sentence shares a word with the claim."""
     quotes: tuple[Quote, ...]
     """By start, without overlaps."""
     marks: tuple[Mark, ...]
     """By start, without overlaps."""
+    differs: tuple[MarkKind, ...] = ()
+    """Kinds of words in which a sentence that speaks of the same things parts from the claim."""
 
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_WORD = re.compile(
-    rf"\d+(?:[.,:/]\d+)*%?|[{_CJK}]|[^\W\d_{_CJK}]+(?:['’][^\W\d_{_CJK}]+)*", re.UNICODE
-)
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
-_ENDINGS = ("'s", "’s", "ing", "edly", "ed", "ies", "es", "ly", "s")
-_NEGATION_WORDS = """
-no not never none nor neither nobody nothing nowhere cannot without unless except excluding unable
-lacks lack nicht kein keine keinen nie ohne pas jamais sans sin nunca ni non
-"""
-_NEGATIONS = frozenset(_NEGATION_WORDS.split())
-_STOP_WORDS = """
-a an the and or but if of in on at to for from by with as is are was were be been being am it its
-this that these those there here he she they them his her their you your we our i me my do does did
-done has have had having will would can could may might shall should must so than then also which
-who whom whose what when where how why into over under about between such very just only more most
-some any all each both other own same too up down out off der die das ein eine und oder ist sind le
-la les un une des et est de du el los las y es en que
-"""
-_STOP = frozenset(_STOP_WORDS.split())
-_QUOTE_FROM = 0.34
-"""A sentence that shares less than a third of the claim's weight would only distract."""
-
-
-def read_text(text: str) -> ReadText:
-    """Cut a text into words and sentences."""
-    sentences: list[Span] = []
-    start = 0
-    for end_match in _SENTENCE_END.finditer(text):
-        _add_sentence(sentences, text, start, end_match.start())
-        start = end_match.end()
-    _add_sentence(sentences, text, start, len(text))
-    starts = {span.start for span in sentences}
-    return ReadText(
-        text,
-        tuple(_word(found, found.start() in starts) for found in _WORD.finditer(text)),
-        tuple(sentences),
-    )
+QUOTE_FROM = 0.3
+"""A sentence that shares less of the claim's weight would only distract."""
+CLASH_FROM = 0.5
+"""Sentences that share less do not speak of the same things."""
+_NEIGHBOUR = 0.1
+"""How much of its neighbours' match a sentence gets: what belongs together stands together."""
+_MISSPELT = 0.8
+"""What a word counts that was found misspelt."""
+_ABSOLUTE_WORDS = "alway always never all every any each must entire entirely"
+_ABSOLUTE = frozenset(_ABSOLUTE_WORDS.split())
+"""Words that a condition in the passage contradicts."""
 
 
 def rank_passages(
     claim: ReadText, passages: Sequence[ReadText], named: Sequence[Sequence[NamedTruth]]
 ) -> tuple[RankedPassage, ...]:
     """Order passages for a claim: those the judge named first, then by shared words.
+
+    A word weighs the more, the fewer sentences have it (inverse document frequency), numbers,
+    names and dates weigh more than other words, and a sentence gains a little from the sentences
+    beside it.
 
     Args:
         claim: The claim.
@@ -133,26 +98,85 @@ def rank_passages(
 
     Returns:
         Every passage once, best first; equal ones in their given order.
+
+    Source:
+        The weights are those of BM25 (Robertson and Zaragoza 2009, equation 3.3) without its term
+        frequency and length, which find the right sentence of WiCE less often.
     """
-    ranked = [
-        _rank(claim, passage, position, truths)
-        for position, (passage, truths) in enumerate(zip(passages, named, strict=True))
-    ]
-    return tuple(
-        sorted(
-            ranked,
-            key=lambda each: (
-                all(quote.stance is None for quote in each.quotes),
-                -each.match,
-                each.position,
-            ),
+    weights = _rare_weights(claim, passages)
+    ranked = []
+    for position, (passage, truths) in enumerate(zip(passages, named, strict=True)):
+        shares = weights.shares(passage)
+        subject = weights.total / weights.subject if weights.subject > 0 else 0.0
+        found = _rank(claim, passage, position, truths, shares, subject)
+        ranked.append((found, _blended(shares)))
+    ranked.sort(
+        key=lambda each: (
+            all(quote.stance is None for quote in each[0].quotes),
+            -max(each[1], default=0.0),
+            each[0].position,
         )
     )
+    return tuple(found for found, _ in ranked)
 
 
 def overlap(claim: ReadText, other: ReadText) -> float:
     """Share of the claim's weight whose words the other text has too, in [0, 1]."""
-    return _share(_weights(claim), other.words)
+    weights = weights_of(claim.words)
+    total = sum(weights.values())
+    if not total:
+        return 0.0
+    missing = weights.keys() - other.vocabulary
+    return 1 - sum(weights[stem] for stem in missing) / total
+
+
+def place_of(piece: ReadText, passage: ReadText, span: Span | None = None) -> int | None:
+    """Find the sentence of a passage that a truth was drawn from.
+
+    Args:
+        piece: The truth.
+        passage: The passage.
+        span: Where it stands literally, where that is known.
+
+    Returns:
+        Index of the sentence; None when no sentence shares a telling word with it.
+    """
+    if span is not None:
+        for index, sentence in enumerate(passage.sentences):
+            if sentence.start < span.end and span.start < sentence.end:
+                return index
+        return None
+    shares = _rare_weights(piece, [passage]).shares(passage)
+    best = max(range(len(shares)), key=lambda index: shares[index], default=None)
+    return best if best is not None and shares[best] > 0 else None
+
+
+def differences(claim: ReadText, sentence: Sequence[Word]) -> tuple[MarkKind, ...]:
+    """Say in which decisive words a sentence parts from a claim that speaks of the same things.
+
+    Numbers, dates and names differ when each side has one that the other lacks; negations when one
+    side has an odd number of them and the other has not; conditions when the claim allows of no
+    exception and the sentence makes one.
+    """
+    found: list[MarkKind] = []
+    for kind in ("number", "date", "name"):
+        ours = {word.stem for word in claim.words if word.kind == kind}
+        theirs = {word.stem for word in sentence if word.kind == kind}
+        # The same word may be of another kind there, such as a name that opens the sentence.
+        lacking = ours - {word.stem for word in sentence}
+        if lacking and theirs - {word.stem for word in claim.words}:
+            found.append(kind)
+    negations = [
+        sum(word.kind == "negation" for word in words) % 2 for words in (claim.words, sentence)
+    ]
+    if negations[0] != negations[1]:
+        found.append("negation")
+    conditions = [
+        any(word.kind == "condition" for word in side) for side in (claim.words, sentence)
+    ]
+    if conditions == [False, True] and any(word.stem in _ABSOLUTE for word in claim.words):
+        found.append("condition")
+    return tuple(found)
 
 
 def excerpt(passage: ReadText, needed: Sequence[Span], budget: int) -> tuple[Span, ...]:
@@ -197,84 +221,111 @@ def excerpt(passage: ReadText, needed: Sequence[Span], budget: int) -> tuple[Spa
     return tuple(merged)
 
 
-def _add_sentence(sentences: list[Span], text: str, start: int, end: int) -> None:
-    piece = text[start:end]
-    start += len(piece) - len(piece.lstrip())
-    end = start + len(piece.strip())
-    if start < end:
-        sentences.append(Span(start, end))
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What each word of a claim weighs among the passages it is compared with."""
+
+    of: Mapping[str, float]
+    alike: Mapping[str, frozenset[str]]
+    """Words of the passages taken for a word of the claim that none of them has."""
+    total: float
+    subject: float
+    """The total without numbers, names and dates that no passage has. A sentence that has all the
+    rest speaks of the same things, and says something else of them."""
+
+    def shares(self, passage: ReadText) -> list[float]:
+        """Give the share of the claim's weight that each sentence has, in [0, 1]."""
+        if not self.total:
+            return [0.0] * len(passage.sentences)
+        exact = self.of.keys()
+        found = []
+        for stems in passage.stems:
+            # Exact sums: what comes out must not depend on the order of a set.
+            weight = math.fsum(self.of[stem] for stem in exact & stems)
+            for stem, near in self.alike.items():
+                if not near.isdisjoint(stems):
+                    weight += _MISSPELT * self.of[stem]
+            found.append(min(1.0, weight / self.total))
+        return found
 
 
-def _word(found: "re.Match[str]", opens_sentence: bool) -> Word:
-    text = found.group()
-    span = Span(found.start(), found.end())
-    folded = text.casefold().replace("’", "'")
-    if text[0].isdigit():
-        return Word(span, folded.strip(".,:/"), "number", 2)
-    if folded in _NEGATIONS or folded.endswith("n't"):
-        return Word(span, folded, "negation", 1)
-    if folded in _STOP:
-        return Word(span, folded, "word", 0)
-    is_name = text[0].isupper() and (not opens_sentence or text[1:2].isupper())
-    return Word(span, _stem(folded), "name" if is_name else "word", 2 if is_name else 1)
+def _rare_weights(claim: ReadText, passages: Sequence[ReadText]) -> _Weights:
+    plain = weights_of(claim.words)
+    counts = dict.fromkeys(plain, 0)
+    wanted = counts.keys()
+    for passage in passages:
+        for stems in passage.stems:
+            for stem in wanted & stems:
+                counts[stem] += 1
+    nowhere = [stem for stem, count in counts.items() if not count]
+    there = frozenset().union(*(passage.vocabulary for passage in passages)) if nowhere else ()
+    alike = spelt_alike(nowhere, there)
+    sentences = sum(len(passage.sentences) for passage in passages)
+    # A word that is nowhere weighs like the rarest one: more, and it would drown all the others.
+    counts |= dict.fromkeys(nowhere, 1)
+    weights = {
+        stem: math.log(1 + (sentences - counts[stem] + 0.5) / (counts[stem] + 0.5))
+        * math.sqrt(plain[stem])
+        for stem in plain
+    }
+    decisive = {word.stem for word in claim.words if word.kind in DECISIVE}
+    clashing = [stem for stem in nowhere if stem in decisive and stem not in alike]
+    total = math.fsum(weights.values())
+    return _Weights(weights, alike, total, total - math.fsum(weights[stem] for stem in clashing))
 
 
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word.removesuffix(ending)
-    return word
-
-
-def _weights(claim: ReadText) -> dict[str, int]:
-    weights: dict[str, int] = {}
-    for word in claim.words:
-        if word.weight and word.kind != "negation":
-            weights[word.stem] = max(word.weight, weights.get(word.stem, 0))
-    return weights
-
-
-def _share(weights: dict[str, int], words: Iterable[Word]) -> float:
-    total = sum(weights.values())
-    if not total:
-        return 0.0
-    there = {word.stem for word in words}
-    return sum(weight for stem, weight in weights.items() if stem in there) / total
-
-
-def _within(words: Sequence[Word], span: Span) -> list[Word]:
-    return [word for word in words if span.start <= word.span.start and word.span.end <= span.end]
-
-
-def _best_sentence(claim: ReadText, passage: ReadText) -> tuple[float, Span | None]:
-    weights = _weights(claim)
-    best, chosen = 0.0, None
-    position = 0
-    for span in passage.sentences:
-        words = []
-        while position < len(passage.words) and passage.words[position].span.start < span.end:
-            words.append(passage.words[position])
-            position += 1
-        share = _share(weights, words)
-        if share > best:
-            best, chosen = share, span
-    return best, chosen
+def _blended(shares: Sequence[float]) -> list[float]:
+    """Let sentences gain from their neighbours."""
+    padded = [0.0, *shares, 0.0]
+    return [
+        share + _NEIGHBOUR * (padded[index] + padded[index + 2])
+        for index, share in enumerate(shares)
+    ]
 
 
 def _rank(
-    claim: ReadText, passage: ReadText, position: int, truths: Sequence[NamedTruth]
+    claim: ReadText,
+    passage: ReadText,
+    position: int,
+    truths: Sequence[NamedTruth],
+    shares: Sequence[float],
+    subject: float,
 ) -> RankedPassage:
-    match, sentence = _best_sentence(claim, passage)
+    """Choose what to read of a passage; `subject` turns a share of all into one of the subject."""
+    blended = _blended(shares)
+    best = max(range(len(shares)), key=lambda index: blended[index], default=None)
+    if best is not None and not shares[best]:
+        best = None
+    match = 0.0 if best is None else shares[best]
     quotes: list[Quote] = []
     for truth in truths:
-        span = truth.span or _best_sentence(read_text(truth.text), passage)[1]
+        span = truth.span
+        if span is None:
+            index = place_of(truth.text, passage)
+            span = None if index is None else passage.sentences[index]
         if span is not None and span.end <= len(passage.text):
             _add_quote(quotes, Quote(span, truth.stance))
-    if not quotes and sentence is not None and match >= _QUOTE_FROM:
-        quotes.append(Quote(sentence, None))
+    if not quotes and best is not None and match * subject >= QUOTE_FROM:
+        quotes.append(Quote(passage.sentences[best], None))
+    differs: dict[MarkKind, None] = {}
+    for index, share in enumerate(shares):
+        if share * subject >= CLASH_FROM:
+            found = differences(claim, passage.words_in(index))
+            if found:
+                _add_quote(quotes, Quote(passage.sentences[index], None))
+                differs |= dict.fromkeys(found)
     quotes.sort(key=lambda quote: quote.span.start)
-    read = [quote.span for quote in quotes] or ([sentence] if sentence is not None else [])
-    return RankedPassage(position, match, sentence, tuple(quotes), _marks(claim, passage, read))
+    read = [quote.span for quote in quotes]
+    if not read and best is not None:
+        read.append(passage.sentences[best])
+    return RankedPassage(
+        position,
+        match,
+        None if best is None else passage.sentences[best],
+        tuple(quotes),
+        _marks(claim, passage, read),
+        tuple(differs),
+    )
 
 
 def _add_quote(quotes: list[Quote], quote: Quote) -> None:
@@ -295,13 +346,22 @@ def _add_quote(quotes: list[Quote], quote: Quote) -> None:
 
 def _marks(claim: ReadText, passage: ReadText, read: Sequence[Span]) -> tuple[Mark, ...]:
     """Mark what decides in the stretches to read, and the claim's numbers and names anywhere."""
-    said = {word.stem for word in claim.words if word.weight}
-    close = {word.span for span in read for word in _within(passage.words, span)}
+    said = {word.stem for word in claim.words if word.weight or word.kind in DECISIVE}
     marks = []
+    stretches = iter(sorted(read, key=lambda span: span.start))
+    current = next(stretches, None)
     for word in passage.words:
-        inside = word.span in close
+        while current is not None and current.end <= word.span.start:
+            current = next(stretches, None)
+        inside = (
+            current is not None
+            and current.start <= word.span.start
+            and word.span.end <= current.end
+        )
         shared = word.stem in said
-        decisive = word.kind in ("number", "negation")
-        if (inside and (shared or decisive)) or (shared and word.kind in ("number", "name")):
-            marks.append(Mark(word.span, word.kind))
+        decisive = word.kind in DECISIVE
+        if (inside and (shared or decisive)) or (
+            shared and word.kind in ("number", "name", "date")
+        ):
+            marks.append(Mark(word.span, word.kind, shared))
     return tuple(marks)

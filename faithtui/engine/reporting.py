@@ -1,7 +1,5 @@
 """A run's agreement with people: computed in one place, for the screen and for files."""
 
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +11,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.readings import ClaimReading
 from faithtui.domain.report import agreement_report
 from faithtui.domain.report_values import AgreementReport
+from faithtui.engine.writing import replace_file
 from faithtui.errors import ExportError
 from faithtui.interchange.report_files import (
     ReportHeader,
@@ -113,25 +112,13 @@ def write_report(
         text = render(agreement, form, clock=clock, include_text=include_text)
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            _replace(path, text)
+            replace_file(path, [text])
         except OSError as error:
             raise ExportError(
                 f"{path} cannot be written: {error.strerror}; choose another directory with -o"
             ) from error
         written.append(path)
     return tuple(written)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write beside the file and swap it in, so that a crash leaves the old one."""
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(number, "w", encoding="utf-8", errors="replace", newline="") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _header(agreement: RunAgreement, now: datetime) -> ReportHeader:

@@ -30,6 +30,7 @@ from faithtui.store.tables import (
     turn_document,
 )
 from faithtui.store.texts import passage_hash, storable, storable_json
+from faithtui.store.word_index import index_conversations, index_documents
 
 _OPENING = 200
 """Characters of the first user message kept for lists."""
@@ -73,6 +74,9 @@ def import_batch(
     )
     ids |= _insert_conversations(connection, now, new)
     _insert_turns(connection, [(ids[each.source, each.key], each.turns) for each, _ in new])
+    index_conversations(
+        connection, [(ids[each.source, each.key], each.key, each.turns) for each, _ in new]
+    )
     return ImportCounts(
         new=len(new),
         unchanged=len(accepted) - len(new),
@@ -279,11 +283,13 @@ def _documents(connection: Connection, texts: dict[str, str]) -> dict[str, int]:
         }
     missing = [hashed for hashed in texts if hashed not in found]
     if missing:
-        found |= {
+        new: dict[str, int] = {
             row.hash: row.id
             for row in connection.execute(
                 insert(document).returning(document.c.hash, document.c.id),
                 [{"hash": hashed, "text": texts[hashed]} for hashed in missing],
             )
         }
+        index_documents(connection, {number: texts[hashed] for hashed, number in new.items()})
+        found |= new
     return found

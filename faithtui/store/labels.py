@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
-from faithtui.domain.ids import ClaimId, LabelId
-from faithtui.domain.review import Action, HumanVerdict, LabelAct, consensus, effective
+from faithtui.domain.ids import ClaimId, LabelId, SampleId
+from faithtui.domain.review import Action, HumanVerdict, LabelAct, Mark, consensus, effective
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.codecs import AnyRow
 from faithtui.store.tables import claim, human_label
@@ -20,7 +20,21 @@ _COLUMNS = (
     human_label.c.verdict,
     human_label.c.note,
     human_label.c.target_id,
+    human_label.c.batch,
+    human_label.c.reason_code,
+    human_label.c.mark,
+    human_label.c.saw_judge,
+    human_label.c.sample_id,
 )
+
+LOG_ORDER = (human_label.c.clock, human_label.c.uid)
+"""The order of the log: the same in every store that has the same acts."""
+
+
+def next_clock(connection: Connection) -> int:
+    """Give the logical clock of the next act: after all that this store knows."""
+    last = connection.execute(select(func.max(human_label.c.clock))).scalar()
+    return 1 if last is None else last + 1
 
 
 def acts_of(connection: Connection, where: ColumnElement[bool]) -> list[LabelAct]:
@@ -29,7 +43,7 @@ def acts_of(connection: Connection, where: ColumnElement[bool]) -> list[LabelAct
         select(*_COLUMNS)
         .join(claim, claim.c.id == human_label.c.claim_id)
         .where(where)
-        .order_by(human_label.c.id)
+        .order_by(*LOG_ORDER)
     )
     return [_act(row) for row in rows]
 
@@ -43,6 +57,11 @@ def _act(row: AnyRow) -> LabelAct:
         verdict=row.verdict,
         note=row.note,
         target=None if row.target_id is None else LabelId(row.target_id),
+        batch=row.batch,
+        code=row.reason_code,
+        mark=None if row.mark is None else Mark(row.mark),
+        saw_judge=row.saw_judge,
+        sample=None if row.sample_id is None else SampleId(row.sample_id),
     )
 
 

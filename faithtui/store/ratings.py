@@ -12,9 +12,11 @@ from faithtui.domain.review import Action
 from faithtui.domain.scales import verdict_of
 from faithtui.store.codecs import span_columns
 from faithtui.store.database import chunks
+from faithtui.store.labels import next_clock
 from faithtui.store.rollups import items_holding, refresh_conversation
-from faithtui.store.tables import claim, human_label
-from faithtui.store.texts import claim_digest, storable
+from faithtui.store.tables import claim, conversation, human_label
+from faithtui.store.texts import claim_digest, imported_label_uid, storable
+from faithtui.store.word_index import index_claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,15 @@ def add_ratings(
     old = sorted({number for number, _ in rated} & before)
     claims = _rated_claims(connection, rated, old)
     seen = _stored_labels(connection, old)
+    names = _names(connection, sorted({number for number, _ in rated}))
+    clock = next_clock(connection)
     rows: list[dict[str, Any]] = []
     touched: set[tuple[int, int]] = set()
     for number, ratings in rated:
         for rating in ratings:
-            row = {
-                "claim_id": claims[_claim_key(number, rating)],
+            key = _claim_key(number, rating)
+            row: dict[str, Any] = {
+                "claim_id": claims[key],
                 "reviewer": storable(rating.annotator),
                 "scale": storable(rating.scale),
                 "raw_label": storable(rating.label),
@@ -64,10 +69,15 @@ def add_ratings(
             if same in seen:
                 continue
             seen.add(same)
-            touched.add((number, claims[_claim_key(number, rating)]))
+            touched.add((number, claims[key]))
+            said = (row["reviewer"], row["scale"], row["raw_label"], row["note"])
             rows.append(
                 {
                     **row,
+                    "uid": imported_label_uid(
+                        (*names[number], key.kind, str(key.turn), key.digest, *said)
+                    ),
+                    "clock": clock + len(rows),
                     "action": Action.IMPORTED.value,
                     "verdict": verdict_of(rating.scale, rating.label),
                     "saw_judge": False,
@@ -83,6 +93,19 @@ def add_ratings(
     for number, held in items.items():
         refresh_conversation(connection, number, sorted(held))
     return len(rows)
+
+
+def _names(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Read source and key of conversations."""
+    found: dict[int, tuple[str, str]] = {}
+    for some in chunks(numbers):
+        for row in connection.execute(
+            select(conversation.c.id, conversation.c.source, conversation.c.key).where(
+                conversation.c.id.in_(some)
+            )
+        ):
+            found[row.id] = (row.source, row.key)
+    return found
 
 
 def _claim_key(number: int, rating: Rating) -> _ClaimKey:
@@ -118,6 +141,7 @@ def _rated_claims(
                 _mark_imported(connection, row.id, wanted[key], has_span=row.span_start is not None)
     missing = [key for key in wanted if key not in found]
     if missing:
+        before = set(found.values())
         for row in connection.execute(
             insert(claim).returning(
                 claim.c.id, claim.c.conversation_id, claim.c.kind, claim.c.turn, claim.c.digest
@@ -136,6 +160,7 @@ def _rated_claims(
             ],
         ):
             found[_ClaimKey(row.conversation_id, row.kind, row.turn, row.digest)] = row.id
+        index_claims(connection, set(found.values()) - before)
     return found
 
 

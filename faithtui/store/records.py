@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from faithtui.domain.assessment import ClaimKind, Stance
-from faithtui.domain.conversation import Image, Role, Span
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
-from faithtui.domain.review import HumanVerdict
 from faithtui.domain.scores import Score, ScoreSet, ScoringRule
+
+if TYPE_CHECKING:
+    # Only named here: the first paint needs a few of these records and none of that.
+    from faithtui.domain.assessment import ClaimKind, Stance
+    from faithtui.domain.conversation import Image, Role, Span
+    from faithtui.domain.integrity import Finding, FindingKind
+    from faithtui.domain.review import HumanVerdict
 
 
 class RunState(StrEnum):
@@ -149,6 +154,11 @@ class ItemRow:
     """Claims somebody gave a verdict on."""
     overridden: int
     """Claims whose human consensus differs from the judge."""
+    failed_windows: int = 0
+    reviewers: int = 0
+    """People who gave a verdict on a claim of it; only read for lists."""
+    lacks_passages: bool = False
+    """An answer has no passages behind it; only read for lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +169,7 @@ class DocumentView:
     """P number on screen, from 1, through the conversation; the same text has one number."""
     text: str
     source: str | None
-    images: tuple[Image, ...] = ()
+    images: "tuple[Image, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +177,11 @@ class TurnView:
     """A turn with its documents."""
 
     position: int
-    role: Role
+    role: "Role"
     content: str
     documents: tuple[DocumentView, ...] | None
     """None: unknown; (): retrieval returned nothing."""
-    images: tuple[Image, ...] = ()
+    images: "tuple[Image, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +194,7 @@ class TruthView:
     text: str
     document: int | None
     """P number of its document, None when the judge saw several at once."""
-    span: Span | None
+    span: "Span | None"
     windows: tuple[int, ...]
     """Positions of the windows in whose view it is."""
 
@@ -194,7 +204,7 @@ class EvidenceView:
     """A truth named for a claim."""
 
     truth: TruthId
-    stance: Stance
+    stance: "Stance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,20 +229,23 @@ class ClaimView:
     turn: int
     text: str
     """Of a whole answer, what the turn says."""
-    span: Span | None
+    span: "Span | None"
     """In the turn's content; of a statement, in its document."""
     verdicts: tuple[WindowVerdictView, ...]
     """One per window that holds it, in order; the first is the home verdict. Never empty."""
     evidence: tuple[EvidenceView, ...]
-    mine: HumanVerdict | None
+    mine: "HumanVerdict | None"
     """What the current reviewer said."""
-    others: tuple[HumanVerdict, ...]
+    others: "tuple[HumanVerdict, ...]"
     """What other people said."""
     human: str | None
     """Consensus of everybody, in the words of the run's metric, `x` included; None: unreviewed."""
-    kind: ClaimKind = "claim"
+    kind: "ClaimKind" = "claim"
     document: int | None = None
     """P number of the document a statement belongs to; None for the other kinds."""
+    seen: bool = False
+    """The current reviewer knows the judge's word on it: revealed, or shown at an earlier
+    verdict, or the conversation was open with the judge in view."""
 
     @property
     def judge(self) -> WindowVerdictView:
@@ -270,13 +283,20 @@ class ReviewView:
     previous: ItemId | None
     """Neighbours in the run that have something to review."""
     next: ItemId | None
+    hidden: frozenset[ClaimId] = frozenset()
+    """Claims whose judge is kept from the reviewer; see `blinding.blinded`."""
+
+    @property
+    def blind(self) -> bool:
+        """Whether anything is kept from the reviewer: then no score of the whole is shown."""
+        return bool(self.hidden)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredImage:
     """An image as it came: its bytes, or its address alone."""
 
-    image: Image
+    image: "Image"
     data: bytes | None
     """None: only the address is known."""
 
@@ -350,3 +370,61 @@ class PendingItem:
     conversation: ConversationId
     stored_windows: frozenset[int] = field(default_factory=frozenset)
     """Positions of windows that are in the store already."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """A filter and an order of a list under a name."""
+
+    name: str
+    filter: str
+    """As it is typed; "" for none."""
+    sort: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedItem:
+    """What the checks found in a conversation of a run."""
+
+    item: ItemId
+    state: ItemState
+    windows: int
+    """State and windows when it was read; findings of an older state are not kept."""
+    findings: "tuple[Finding, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCount:
+    """How often a kind of finding was found in a run."""
+
+    entries: int
+    conversations: int
+    claims: int
+    """Unique claims concerned; 0 for kinds that are about windows or turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingSummary:
+    """What the checks found in a run."""
+
+    checked: int
+    """Conversations that are checked as they are."""
+    waiting: int
+    """Judged conversations that are not."""
+    counts: "Mapping[FindingKind, FindingCount]"
+    """Kinds that were found, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A finding in a list."""
+
+    id: int
+    item: ItemId
+    number: int
+    """Place of the conversation in the run, from 1."""
+    source: str
+    key: str
+    finding: "Finding"
+    text: str | None
+    """What the claim says; "" for a whole answer, None for a finding about no claim."""

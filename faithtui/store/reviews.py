@@ -3,21 +3,49 @@
 Each act is on the disk before the call returns, together with the scores it changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import Connection, insert, select
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
+from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.domain.readings import AnswerReading, ClaimReading
-from faithtui.domain.review import Action, LabelAct, next_redo, next_undo
+from faithtui.domain.review import (
+    Action,
+    LabelAct,
+    Mark,
+    Step,
+    act_for,
+    next_redo,
+    next_undo,
+    redo_from_end,
+    undo_from_end,
+)
 from faithtui.errors import StoreError
 from faithtui.store.database import Database, new_id
-from faithtui.store.labels import acts_of
+from faithtui.store.guidelines import digest_in_force
+from faithtui.store.labels import acts_of, next_clock
 from faithtui.store.readings import answer_readings, claim_readings
 from faithtui.store.rollups import items_holding, refresh_conversation
-from faithtui.store.tables import claim, human_label, run_item, verdict
+from faithtui.store.tables import claim, exposure, human_label, run_item, sample_claim, verdict
 from faithtui.store.texts import storable
+
+_END = 256
+"""Steps of the log's clock that undo looks at before it reads all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A verdict on one claim, with what was known of the judge's."""
+
+    claim: ClaimId
+    verdict: str | None
+    judge_verdict: str | None
+    saw_judge: bool
 
 
 class Reviews:
@@ -32,15 +60,21 @@ class Reviews:
         claim: ClaimId,
         reviewer: str,
         action: Action,
-        verdict: str | None,
+        verdict: str | None = None,
         note: str | None = None,
         *,
         run: RunId | None,
         judge_verdict: str | None,
         saw_judge: bool,
         seconds: float | None = None,
+        code: str | None = None,
+        mark: Mark | None = None,
+        sample: SampleId | None = None,
     ) -> LabelAct:
         """Append one act; on return the disk has it and every score it corrects is up to date.
+
+        The guideline in force, and the claim's stratum and probability in the sample, are written
+        beside it.
 
         Args:
             claim: What it is about.
@@ -50,8 +84,11 @@ class Reviews:
             note: A remark; None leaves an earlier one, "" removes it.
             run: The run under review.
             judge_verdict: What the judge had said.
-            saw_judge: Whether the reviewer had seen that.
+            saw_judge: Whether the reviewer knew that.
             seconds: Time the reviewer took.
+            code: Name of a reason code.
+            mark: What a `MARKED` act says.
+            sample: The sample the claim was served from.
 
         Returns:
             The act as it stands in the log.
@@ -59,68 +96,203 @@ class Reviews:
         Raises:
             StoreError: There is no such claim, or it cannot be written; nothing was.
         """
-        columns: dict[str, object] = {
-            "reviewer": storable(reviewer),
-            "action": action.value,
-            "verdict": verdict,
-            "note": note,
-            "run_id": run,
-            "judge_verdict": judge_verdict,
-            "saw_judge": saw_judge,
-            "seconds": seconds,
-            "created_at": self._clock(),
-        }
-        return self._database.write(
-            lambda connection: _append(connection, claim, columns), durable=True, urgent=True
+        given = Given(claim, verdict, judge_verdict, saw_judge)
+        columns = {"note": note, "seconds": seconds, "reason_code": code, "mark": mark}
+        (act,) = self._append([given], reviewer, action, run, sample, columns)
+        return act
+
+    def answer(
+        self,
+        claim: ClaimId,
+        reviewer: str,
+        verdict: str,
+        *,
+        run: RunId,
+        saw_judge: bool,
+        repeats: bool = False,
+        seconds: float | None = None,
+        code: str | None = None,
+        sample: SampleId | None = None,
+    ) -> LabelAct:
+        """Append a verdict; the act follows from what the judge had said and who knew it.
+
+        The judge's word is looked up here, so that whoever asks need not have it.
+
+        Args:
+            claim: What it is about.
+            reviewer: Who says it.
+            verdict: A label of the metric or `x`.
+            run: The run under review.
+            saw_judge: Whether the reviewer knew the judge's word.
+            repeats: The claim is asked a second time.
+            seconds: Time the reviewer took.
+            code: Name of a reason code.
+            sample: The sample the claim was served from.
+
+        Raises:
+            StoreError: There is no such claim, or it cannot be written; nothing was.
+        """
+        shared = self._shared(reviewer, run, sample)
+
+        def append(connection: Connection) -> Step:
+            judge = _home_label(connection, run, claim)
+            action = act_for(verdict, judge, saw_judge=saw_judge, repeats=repeats)
+            return _append(
+                connection,
+                [
+                    {
+                        **shared,
+                        **_place_in_sample(connection, sample, claim),
+                        "action": action.value,
+                        "claim_id": claim,
+                        "verdict": verdict,
+                        "judge_verdict": judge,
+                        "saw_judge": saw_judge,
+                        "seconds": seconds,
+                        "reason_code": code,
+                        "guideline_version": digest_in_force(connection),
+                    }
+                ],
+            )
+
+        (act,) = self._database.write(append, durable=True, urgent=True)
+        return act
+
+    def record_many(
+        self,
+        given: Sequence[Given],
+        reviewer: str,
+        action: Action,
+        *,
+        run: RunId | None,
+        code: str | None = None,
+        sample: SampleId | None = None,
+    ) -> Step:
+        """Append acts that were made at once, as one step: one undo takes all of them back.
+
+        Args:
+            given: What was said of which claim; at least one.
+            reviewer: Who says it.
+            action: What kind of act each is.
+            run: The run under review.
+            code: Name of a reason code, of all of them.
+            sample: The sample the claims were served from.
+
+        Returns:
+            The acts, in the order given.
+
+        Raises:
+            StoreError: There is no such claim, or it cannot be written; nothing was.
+        """
+        return self._append(
+            given, reviewer, action, run, sample, {"reason_code": code, "batch": uuid4().hex}
         )
 
-    def undo(self, reviewer: str) -> LabelAct | None:
-        """Withdraw a reviewer's latest standing act, whenever it was made.
+    def _append(
+        self,
+        given: Sequence[Given],
+        reviewer: str,
+        action: Action,
+        run: RunId | None,
+        sample: SampleId | None,
+        columns: Mapping[str, object],
+    ) -> Step:
+        shared = {**columns, **self._shared(reviewer, run, sample), "action": action.value}
+
+        def append(connection: Connection) -> Step:
+            guided = {**shared, "guideline_version": digest_in_force(connection)}
+            return _append(
+                connection,
+                [
+                    {
+                        **guided,
+                        **_place_in_sample(connection, sample, each.claim),
+                        "claim_id": each.claim,
+                        "verdict": each.verdict,
+                        "judge_verdict": each.judge_verdict,
+                        "saw_judge": each.saw_judge,
+                    }
+                    for each in given
+                ],
+            )
+
+        return self._database.write(append, durable=True, urgent=True)
+
+    def _shared(
+        self, reviewer: str, run: RunId | None, sample: SampleId | None
+    ) -> dict[str, object]:
+        """Give the columns that all acts of a step have in common."""
+        return {
+            "reviewer": storable(reviewer),
+            "run_id": run,
+            "sample_id": sample,
+            "created_at": self._clock(),
+        }
+
+    def undo(self, reviewer: str) -> Step:
+        """Withdraw a reviewer's latest standing step, whenever it was made.
 
         Returns:
-            The act withdrawn; None when nothing is left to undo.
+            The acts withdrawn; () when nothing is left to undo.
         """
-        return self._step(reviewer, next_undo, Action.WITHDRAWN)
+        return self._step(reviewer, undo_from_end, next_undo, Action.WITHDRAWN)
 
-    def redo(self, reviewer: str) -> LabelAct | None:
-        """Restore the act that a reviewer withdrew last.
+    def redo(self, reviewer: str) -> Step:
+        """Restore the step that a reviewer withdrew last.
 
         Returns:
-            The act restored; None when there is none, or something was done since.
+            The acts restored; () when there are none, or something was done since.
         """
-        return self._step(reviewer, next_redo, Action.RESTORED)
+        return self._step(reviewer, redo_from_end, next_redo, Action.RESTORED)
 
     def _step(
         self,
         reviewer: str,
-        find: Callable[[list[LabelAct], str], LabelAct | None],
+        find_from_end: Callable[[list[LabelAct], str], Step | None],
+        find: Callable[[list[LabelAct], str], Step],
         action: Action,
-    ) -> LabelAct | None:
+    ) -> Step:
         now = self._clock()
         reviewer = storable(reviewer)
 
-        def step(connection: Connection) -> LabelAct | None:
-            log = acts_of(
-                connection,
-                (human_label.c.reviewer == reviewer)
-                & (human_label.c.action != Action.IMPORTED.value),
-            )
-            target = find(log, reviewer)
-            if target is not None:
+        def step(connection: Connection) -> Step:
+            # A person may have said a hundred thousand things, and undo is about the last of them.
+            targets = find_from_end(_own(connection, reviewer, last=_END), reviewer)
+            if targets is None:
+                targets = find(_own(connection, reviewer), reviewer)
+            if targets:
                 _append(
                     connection,
-                    target.claim,
-                    {
-                        "reviewer": reviewer,
-                        "action": action.value,
-                        "target_id": target.id,
-                        "saw_judge": False,
-                        "created_at": now,
-                    },
+                    [
+                        {
+                            "claim_id": target.claim,
+                            "reviewer": reviewer,
+                            "action": action.value,
+                            "target_id": target.id,
+                            "batch": target.batch,
+                            "saw_judge": False,
+                            "created_at": now,
+                        }
+                        for target in reversed(targets)
+                    ],
                 )
-            return target
+            return targets
 
         return self._database.write(step, durable=True, urgent=True)
+
+    def expose(self, item: ItemId, reviewer: str) -> None:
+        """Remember that a person has had the judge's words on a conversation in view."""
+        now = self._clock()
+        reviewer = storable(reviewer)
+
+        def expose(connection: Connection) -> None:
+            connection.execute(
+                sqlite_insert(exposure)
+                .values(run_item_id=item, reviewer=reviewer, at=now)
+                .on_conflict_do_nothing()
+            )
+
+        self._database.write(expose)
 
     def location(self, run_id: RunId, claim: ClaimId) -> ItemId | None:
         """Find the conversation of a run in which a claim got a verdict; None when in none."""
@@ -152,14 +324,65 @@ class Reviews:
             return answer_readings(connection, run_id)
 
 
-def _append(connection: Connection, claim_id: ClaimId, columns: dict[str, object]) -> LabelAct:
-    """Write a row of the log and what follows from it."""
-    conversation_id = connection.execute(
-        select(claim.c.conversation_id).where(claim.c.id == claim_id)
+def _own(connection: Connection, reviewer: str, last: int | None = None) -> list[LabelAct]:
+    """Read what a person said, imports left out; only the last steps of the clock where told."""
+    own = (human_label.c.reviewer == reviewer) & (human_label.c.action != Action.IMPORTED.value)
+    if last is not None:
+        # The person's name goes without an index here, or SQLite would take it before the clock's.
+        own = (
+            (human_label.c.reviewer.concat("") == reviewer)
+            & (human_label.c.action != Action.IMPORTED.value)
+            & (human_label.c.clock >= next_clock(connection) - last)
+        )
+    return acts_of(connection, own)
+
+
+def _place_in_sample(
+    connection: Connection, sample: SampleId | None, claim_id: ClaimId
+) -> dict[str, object]:
+    """Read a claim's stratum and probability in a sample; None each where it is not in it."""
+    found = None
+    if sample is not None:
+        found = connection.execute(
+            select(sample_claim.c.stratum, sample_claim.c.probability).where(
+                sample_claim.c.sample_id == sample, sample_claim.c.claim_id == claim_id
+            )
+        ).one_or_none()
+    return {
+        "stratum": None if found is None else found.stratum,
+        "probability": None if found is None else found.probability,
+    }
+
+
+def _home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -> str | None:
+    """Read what the judge of a run said of a claim; None when it said nothing."""
+    found: str | None = connection.execute(
+        select(verdict.c.label)
+        .join(run_item, run_item.c.id == verdict.c.run_item_id)
+        .where(run_item.c.run_id == run_id, verdict.c.claim_id == claim_id, verdict.c.is_home)
+        .limit(1)
     ).scalar()
-    if conversation_id is None:
-        raise StoreError(f"there is no claim {claim_id}; reload the conversation")
-    number = new_id(connection, insert(human_label).values(claim_id=claim_id, **columns))
-    refresh_conversation(connection, conversation_id, items_holding(connection, claim_id))
-    (act,) = acts_of(connection, human_label.c.id == LabelId(number))
-    return act
+    return found
+
+
+def _append(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Step:
+    """Write rows of the log and what follows from them."""
+    clock = next_clock(connection)
+    numbers: list[LabelId] = []
+    touched: dict[int, set[int]] = {}
+    for place, row in enumerate(rows):
+        claim_id = row["claim_id"]
+        conversation_id = connection.execute(
+            select(claim.c.conversation_id).where(claim.c.id == claim_id)
+        ).scalar()
+        if conversation_id is None:
+            raise StoreError(f"there is no claim {claim_id}; reload the conversation")
+        number = new_id(
+            connection,
+            insert(human_label).values(**row, uid=uuid4().hex, clock=clock + place),
+        )
+        numbers.append(LabelId(number))
+        touched.setdefault(conversation_id, set()).update(items_holding(connection, claim_id))
+    for conversation_id, items in touched.items():
+        refresh_conversation(connection, conversation_id, sorted(items))
+    return tuple(acts_of(connection, human_label.c.id.in_(numbers)))

@@ -1,17 +1,28 @@
 """Runs and their conversations as lists show them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, desc, select
+from sqlalchemy import Connection, Select, desc, exists, func, select
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.review import Action
 from faithtui.store.codecs import AnyRow, mean_of_units, rule_from_json, score_set_from_json
 from faithtui.store.database import chunks
 from faithtui.store.records import ItemRow, ItemState, RunRow, RunSpec, RunState
-from faithtui.store.tables import conversation, run, run_item
+from faithtui.store.tables import (
+    claim,
+    conversation,
+    human_label,
+    run,
+    run_item,
+    turn,
+    turn_document,
+    verdict,
+)
 
-ItemOrder = Literal["number", "score", "corrected", "missing", "overridden", "unlabelled"]
+ItemOrder = Literal["number", "score", "corrected", "missing", "overridden", "unlabelled", "recent"]
 """Orders of a run's conversations; see `Runs.item_ids`."""
 
 
@@ -66,6 +77,14 @@ def _run_row(row: AnyRow) -> RunRow:
 
 def ordered_items(run_id: RunId, order: ItemOrder) -> Select[Any]:
     """Select the ids of a run's conversations in an order."""
+    labelled = (
+        select(claim.c.conversation_id, func.max(human_label.c.created_at).label("at"))
+        .select_from(human_label)
+        .join(claim, claim.c.id == human_label.c.claim_id)
+        .where(human_label.c.action != Action.IMPORTED.value)
+        .group_by(claim.c.conversation_id)
+        .subquery()
+    )
     keys: Mapping[ItemOrder, tuple[Any, ...]] = {
         "number": (),
         "score": (run_item.c.score.is_(None), run_item.c.score),
@@ -73,12 +92,14 @@ def ordered_items(run_id: RunId, order: ItemOrder) -> Select[Any]:
         "missing": (desc(run_item.c.missing),),
         "overridden": (desc(run_item.c.overridden),),
         "unlabelled": (desc(run_item.c.claims - run_item.c.labelled),),
+        "recent": (labelled.c.at.is_(None), desc(labelled.c.at)),
     }
-    return (
-        select(run_item.c.id)
-        .where(run_item.c.run_id == run_id)
-        .order_by(*keys[order], run_item.c.number)
-    )
+    listed = select(run_item.c.id).where(run_item.c.run_id == run_id)
+    if order == "recent":
+        listed = listed.outerjoin(
+            labelled, labelled.c.conversation_id == run_item.c.conversation_id
+        )
+    return listed.order_by(*keys[order], run_item.c.number)
 
 
 _ITEM_COLUMNS = select(
@@ -121,4 +142,49 @@ def _item_row(row: AnyRow) -> ItemRow:
         missing=row.missing,
         labelled=row.labelled,
         overridden=row.overridden,
+        failed_windows=row.failed_windows,
+    )
+
+
+def listed_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+    """Read conversations of runs with what a list marks; unknown ids are left out."""
+    rows = item_rows(connection, items)
+    reviewers: dict[int, int] = {}
+    bare: set[int] = set()
+    for some in chunks([row.id for row in rows]):
+        reviewers |= {
+            row.run_item_id: row.people
+            for row in connection.execute(
+                select(
+                    verdict.c.run_item_id,
+                    func.count(human_label.c.reviewer.distinct()).label("people"),
+                )
+                .join(human_label, human_label.c.claim_id == verdict.c.claim_id)
+                .where(
+                    verdict.c.run_item_id.in_(some),
+                    verdict.c.is_home,
+                    human_label.c.verdict.is_not(None),
+                )
+                .group_by(verdict.c.run_item_id)
+            )
+        }
+    for talks in chunks([row.conversation for row in rows]):
+        found = exists().where(
+            turn_document.c.conversation_id == turn.c.conversation_id,
+            turn_document.c.turn == turn.c.position,
+        )
+        bare |= set(
+            connection.execute(
+                select(turn.c.conversation_id).where(
+                    turn.c.conversation_id.in_(talks), turn.c.role == "assistant", ~found
+                )
+            ).scalars()
+        )
+    return tuple(
+        replace(
+            row,
+            reviewers=reviewers.get(row.id, 0),
+            lacks_passages=row.conversation in bare,
+        )
+        for row in rows
     )

@@ -26,7 +26,7 @@ from faithtui.store.records import (
     StoredReply,
 )
 from faithtui.store.rollups import change_item, human_columns
-from faithtui.store.rows import ItemOrder, item_rows, ordered_items, run_rows
+from faithtui.store.rows import ItemOrder, item_rows, listed_rows, ordered_items, run_rows
 from faithtui.store.tables import claim, judge_call, run, run_item, verdict, window
 from faithtui.store.texts import storable_json
 from faithtui.store.views import review_view
@@ -183,7 +183,8 @@ class Runs:
         Args:
             run_id: The run.
             order: `number` as planned; `score` and `corrected` lowest first, without a score
-                last; `missing`, `overridden` and `unlabelled` most first. Ties by number.
+                last; `missing`, `overridden` and `unlabelled` most first; `recent` by the last
+                label that was given here, the newest first. Ties by number.
         """
         return tuple(map(ItemId, self._database.ids(ordered_items(run_id, order))))
 
@@ -191,6 +192,11 @@ class Runs:
         """Read conversations of runs, in the order asked; unknown ids are left out."""
         with self._database.reading() as connection:
             return item_rows(connection, items)
+
+    def listed_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+        """Read conversations as `item_rows` does, with what a list marks of them."""
+        with self._database.reading() as connection:
+            return listed_rows(connection, items)
 
     def review_view(self, item_id: ItemId, reviewer: str) -> ReviewView:
         """Read one conversation of a run, complete.

@@ -13,10 +13,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from faithtui.store.bundles import Bundles
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
+from faithtui.store.findings import Findings
+from faithtui.store.guidelines import Guidelines
+from faithtui.store.raters import Raters
 from faithtui.store.reviews import Reviews
 from faithtui.store.runs import Runs
+from faithtui.store.samples import Samples
+from faithtui.store.saved_views import SavedViews
+from faithtui.store.search import Search
 
 T = TypeVar("T")
 
@@ -33,6 +40,13 @@ class Store:
         conversations: Imported conversations, their documents and ratings.
         runs: Runs, their windows and verdicts, and stored replies of judges.
         reviews: What people say about claims, and the readings agreement is computed from.
+        samples: Drawn queues.
+        guidelines: The text that says how to judge, and its versions.
+        findings: What looks wrong in runs.
+        search: Finds conversations and claims.
+        saved_views: Filters and orders of lists that have a name.
+        bundles: What people said, for other stores and from them.
+        raters: Judges and people on the same claims.
     """
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
@@ -40,6 +54,13 @@ class Store:
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
         self.reviews = Reviews(database, clock)
+        self.samples = Samples(database, clock)
+        self.guidelines = Guidelines(database, clock)
+        self.findings = Findings(database)
+        self.search = Search(database)
+        self.saved_views = SavedViews(database, clock)
+        self.bundles = Bundles(database)
+        self.raters = Raters(database)
 
     @classmethod
     def open(

@@ -17,6 +17,9 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
+    column,
+    table,
+    text,
 )
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
@@ -102,12 +105,13 @@ class TurnDocumentTable(_Stored, table=True):
         ForeignKeyConstraint(
             ["conversation_id", "turn"], ["turn.conversation_id", "turn.position"]
         ),
+        Index(None, "document_id", "conversation_id"),
     )
 
     conversation_id: int
     turn: int
     position: int
-    document_id: int = Field(foreign_key="document.id", index=True)
+    document_id: int = Field(foreign_key="document.id")
     source: str | None = Field(sa_type=StoredText)
     images: list[dict[str, str | None]] = Field(sa_type=_JSON)
     """Its images in order, as those of a turn."""
@@ -186,6 +190,21 @@ class RunItemTable(_Stored, table=True):
         UniqueConstraint("run_id", "conversation_id"),
         Index(None, "run_id", "state"),
         Index(None, "run_id", "score"),
+        Index("ix_run_item_checked", "run_id", "checked", "state"),
+        # What lists are sorted and filtered by, so that no list reads whole rows.
+        Index(
+            "ix_run_item_listed",
+            "run_id",
+            "number",
+            "conversation_id",
+            "state",
+            "score",
+            "corrected",
+            "claims",
+            "labelled",
+            "overridden",
+            "missing",
+        ),
     )
 
     id: int | None = Field(default=None, primary_key=True)
@@ -211,6 +230,8 @@ class RunItemTable(_Stored, table=True):
     scores: dict[str, object] | None = Field(sa_type=_JSON)
     """The judge's three scores; None while pending."""
     corrected_scores: dict[str, object] | None = Field(sa_type=_JSON)
+    checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Version of the checks its findings are from; 0: not checked since it was last judged."""
 
 
 class ClaimTable(_Stored, table=True):
@@ -281,7 +302,17 @@ class VerdictTable(_Stored, table=True):
     """The judge's label of a claim in a window. Never edited."""
 
     __tablename__: ClassVar[str] = "verdict"
-    __table_args__ = (PrimaryKeyConstraint("window_id", "position"),)
+    __table_args__ = (
+        PrimaryKeyConstraint("window_id", "position"),
+        # One entry per unique claim of a run, by what the judge says of it.
+        Index(
+            "ix_verdict_home",
+            "label",
+            "run_item_id",
+            "claim_id",
+            sqlite_where=text("is_home = 1"),
+        ),
+    )
 
     window_id: int = Field(foreign_key="window.id")
     position: int
@@ -308,13 +339,43 @@ class EvidenceTable(_Stored, table=True):
     stance: str = Field(sa_type=StoredText)
 
 
+class FindingTable(_Stored, table=True):
+    """Something that looks wrong in what a judge said of a conversation; see docs/integrity.md."""
+
+    __tablename__: ClassVar[str] = "finding"
+    __table_args__ = (Index("ix_finding_listed", "run_id", "kind", "run_item_id", "claim_id"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="run.id")
+    """Of the conversation, so that the list of a run is read from one index."""
+    run_item_id: int = Field(foreign_key="run_item.id", index=True)
+    kind: str = Field(sa_type=StoredText)
+    claim_id: int | None = Field(foreign_key="claim.id", index=True)
+    window: int | None
+    """Position of the window it is about."""
+    turn: int | None
+    """Position of the turn it is about."""
+    detail: str = Field(sa_type=StoredText)
+
+
 class HumanLabelTable(_Stored, table=True):
     """One act of one person on one claim. Only ever appended."""
 
     __tablename__: ClassVar[str] = "human_label"
-    __table_args__ = (Index(None, "reviewer", "action"),)
+    __table_args__ = (
+        UniqueConstraint("uid"),
+        Index(None, "reviewer", "action"),
+        Index(None, "clock"),
+    )
 
     id: int | None = Field(default=None, primary_key=True)
+    uid: str = Field(sa_type=StoredText)
+    """Names the act in every store it comes to. Of an imported label: a hash of what it says."""
+    clock: int
+    """Logical clock: greater than that of every act its store knew. The log is ordered by it,
+    then by `uid`, so that logs merge into one order."""
+    batch: str | None = Field(sa_type=StoredText)
+    """What was given at once has the same name here, and is undone at once."""
     claim_id: int = Field(foreign_key="claim.id", index=True)
     reviewer: str = Field(sa_type=StoredText)
     action: str = Field(sa_type=StoredText)
@@ -334,7 +395,110 @@ class HumanLabelTable(_Stored, table=True):
     seconds: float | None
     """Time the person took."""
     reason_code: str | None = Field(sa_type=StoredText)
+    """The stage that failed, by the person's word."""
+    mark: str | None = Field(sa_type=StoredText)
+    """`flag`, `unflag`, `unsure` or `sure`."""
+    sample_id: int | None = Field(foreign_key="sample.id", index=True)
+    """The sample the claim was served from."""
+    stratum: str | None = Field(sa_type=StoredText)
+    """Of the claim in that sample, when it was served."""
+    probability: float | None
+    """Of being in that sample, when it was served."""
     guideline_version: str | None = Field(sa_type=StoredText)
+    """Hash of the guideline that was in force."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class SampleTable(_Stored, table=True):
+    """A drawn queue: which claims of a run a person is to look at, and how they were chosen."""
+
+    __tablename__: ClassVar[str] = "sample"
+    __table_args__ = (UniqueConstraint("uid"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    uid: str = Field(sa_type=StoredText)
+    """Names the sample in every store it comes to."""
+    name: str = Field(sa_type=StoredText)
+    kind: str = Field(sa_type=StoredText)
+    """`sample`, `spot-check` or `repeat`."""
+    run_id: int = Field(foreign_key="run.id", index=True)
+    reviewer: str = Field(sa_type=StoredText)
+    """Who drew it."""
+    design: str = Field(sa_type=StoredText)
+    """`simple`, `stratified` or `conversations`."""
+    stratified_by: list[str] = Field(sa_type=_JSON)
+    """What the strata are made of."""
+    seed: int
+    blind: bool
+    shown_share: float
+    """Of the claims, how many are served with the judge's word in view."""
+    frame: int
+    """Claims it was drawn from."""
+    strata: list[dict[str, object]] = Field(sa_type=_JSON)
+    """`name`, `population` and `drawn` of each."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+    closed_at: datetime | None = Field(sa_type=UTCDateTime)
+    decision: str | None = Field(sa_type=StoredText)
+    """What a spot-check came to."""
+
+
+class SampleClaimTable(_Stored, table=True):
+    """A claim of a sample, at its place in the drawn order."""
+
+    __tablename__: ClassVar[str] = "sample_claim"
+    __table_args__ = (
+        PrimaryKeyConstraint("sample_id", "position"),
+        UniqueConstraint("sample_id", "claim_id"),
+    )
+
+    sample_id: int = Field(foreign_key="sample.id")
+    position: int
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    run_item_id: int = Field(foreign_key="run_item.id", index=True)
+    stratum: str = Field(sa_type=StoredText)
+    probability: float
+    """Of being in the sample, in (0, 1]."""
+    shown: bool
+    """Served with the judge's word in view, to see what that does to people."""
+
+
+class ExposureTable(_Stored, table=True):
+    """A person had the judge's words on a conversation of a run on the screen."""
+
+    __tablename__: ClassVar[str] = "exposure"
+    __table_args__ = (PrimaryKeyConstraint("run_item_id", "reviewer"),)
+
+    run_item_id: int = Field(foreign_key="run_item.id")
+    reviewer: str = Field(sa_type=StoredText)
+    at: datetime = Field(sa_type=UTCDateTime)
+
+
+class GuidelineTable(_Stored, table=True):
+    """A version of the text that says how to judge. Only ever appended."""
+
+    __tablename__: ClassVar[str] = "guideline"
+
+    id: int | None = Field(default=None, primary_key=True)
+    digest: str = Field(sa_type=StoredText)
+    """Hash of the text; labels name it."""
+    text: str = Field(sa_type=StoredText)
+    author: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class SavedViewTable(_Stored, table=True):
+    """A filter and an order of a list under a name."""
+
+    __tablename__: ClassVar[str] = "saved_view"
+    __table_args__ = (UniqueConstraint("screen", "name"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    screen: str = Field(sa_type=StoredText)
+    """The list it belongs to."""
+    name: str = Field(sa_type=StoredText)
+    filter: str = Field(sa_type=StoredText)
+    """As it is typed; "" for none."""
+    sort: str = Field(sa_type=StoredText)
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
@@ -383,5 +547,20 @@ truth = _table(TruthTable)
 window = _table(WindowTable)
 verdict = _table(VerdictTable)
 evidence = _table(EvidenceTable)
+finding = _table(FindingTable)
 human_label = _table(HumanLabelTable)
+sample = _table(SampleTable)
+sample_claim = _table(SampleClaimTable)
+exposure = _table(ExposureTable)
+guideline = _table(GuidelineTable)
 judge_call = _table(JudgeCallTable)
+saved_view = _table(SavedViewTable)
+
+search_conversation = table("search_conversation", column("rowid"), column("text"))
+"""Words of a conversation: its key and its messages; `rowid` is its id."""
+search_claim = table("search_claim", column("rowid"), column("text"))
+"""Words of a claim, of a whole answer those of its turn; `rowid` has the id of its conversation in
+the upper and its own in the lower 32 bits, so that neither has to be looked up."""
+search_document = table("search_document", column("rowid"), column("text"))
+"""Words of a document; `rowid` is its id. The three are full-text indexes of SQLite: they hold no
+texts, only where words stand, and nothing is ever taken out of them."""

@@ -7,6 +7,7 @@ keep pointing at the same words. The type of every text column does it, so nothi
 
 import hashlib
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from sqlalchemy import Dialect, Text
@@ -79,3 +80,18 @@ class StoredText(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Make it storable."""
         return None if value is None else storable(value)
+
+
+def imported_label_uid(parts: Sequence[str | None]) -> str:
+    """Name an imported label by what it says: the same file gives the same names in every store.
+
+    Args:
+        parts: Source and key of the conversation; kind, turn and digest of the claim; reviewer,
+            scale, word and note of the label.
+
+    Returns:
+        32 hexadecimal digits.
+    """
+    told = [*parts[:5], *("" if each is None else f"={each}" for each in parts[5:])]
+    text = "\x1f".join(each or "" for each in told)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]

@@ -1,12 +1,12 @@
 """One conversation of a run, complete: what the review screen and `faithtui show` draw."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 
 from sqlalchemy import Connection, select
 
 from faithtui.domain.ids import ClaimId, ItemId, TruthId
-from faithtui.domain.review import HumanVerdict
+from faithtui.domain.review import HumanVerdict, seen
 from faithtui.domain.scores import ScoreState, no_score, score_set
 from faithtui.errors import StoreError
 from faithtui.store.codecs import AnyRow, images_from_json, span_from_row
@@ -28,6 +28,7 @@ from faithtui.store.tables import (
     claim,
     document,
     evidence,
+    exposure,
     run_item,
     truth,
     turn,
@@ -46,7 +47,17 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         raise StoreError(f"there is no conversation {item_id} in any run; go back to the list")
     (item,) = items
     (run,) = run_rows(connection, [item.run])
-    human = human_verdicts(acts_of(connection, claim.c.conversation_id == item.conversation))
+    acts = acts_of(connection, claim.c.conversation_id == item.conversation)
+    human = human_verdicts(acts)
+    exposed = (
+        connection.execute(
+            select(exposure.c.at).where(
+                exposure.c.run_item_id == item.id, exposure.c.reviewer == reviewer
+            )
+        ).first()
+        is not None
+    )
+    known = {claim_id for claim_id, who in seen(acts) if who == reviewer}
     numbers, turns = _turns(connection, item.conversation)
     stored = stored_windows(connection, item.id, item.conversation)
     extras = {
@@ -85,6 +96,7 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
             {each.id: place for place, each in enumerate(truths)},
             numbers,
             {each.position: each.content for each in turns},
+            None if exposed else known,
         ),
         truths=truths,
         reason=_conclusion(connection, item.id),
@@ -195,6 +207,7 @@ def _claims(
     place: Mapping[TruthId, int],
     numbers: Mapping[int, int],
     contents: Mapping[int, str],
+    known: Collection[ClaimId] | None,
 ) -> tuple[ClaimView, ...]:
     """Read the unique claims in the order of the answers, with everything said about them.
 
@@ -207,6 +220,7 @@ def _claims(
         place: Place of each truth in the list on screen.
         numbers: P number by id of the document.
         contents: What each turn says.
+        known: Claims on which the reviewer knows the judge's word; None: on all of them.
     """
     verdicts: dict[int, dict[int, AnyRow]] = defaultdict(dict)
     for row in connection.execute(
@@ -270,6 +284,7 @@ def _claims(
             human=said.get(ClaimId(row.id)),
             kind=row.kind,
             document=numbers.get(row.document_id),
+            seen=known is None or row.id in known,
         )
         for number, row in enumerate(shown, start=1)
     )

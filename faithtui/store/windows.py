@@ -29,6 +29,7 @@ from faithtui.store.tables import (
     window,
 )
 from faithtui.store.texts import claim_digest, statement_digest, text_hash
+from faithtui.store.word_index import index_claims
 
 ClaimKey = tuple[str, int, str]
 """Kind, turn and digest."""
@@ -88,6 +89,7 @@ def save_window(
         {
             "windows": row.windows + 1,
             "failed_windows": row.failed_windows + (score.state is ScoreState.FAILED),
+            "checked": 0,
             **count_labels(connection, item),
         },
     )
@@ -130,7 +132,9 @@ def _find_or_make_claims(
                 for each, digest in ((first[key], key[2]) for key in missing)
             ],
         )
+        before = set(ids.values())
         ids = {(row.kind, row.turn, row.digest): row.id for row in connection.execute(known)}
+        index_claims(connection, set(ids.values()) - before)
     return {each: ids[key] for each, key in keys.items()}
 
 
@@ -323,7 +327,12 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
     change_item(
         connection,
         item,
-        {"windows": len(left), "failed_windows": 0, **count_labels(connection, item)},
+        {
+            "windows": len(left),
+            "failed_windows": 0,
+            "checked": 0,
+            **count_labels(connection, item),
+        },
     )
 
 

@@ -5,45 +5,37 @@ in a worker afterwards.
 """
 
 import asyncio
-import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 os.environ.setdefault("TEXTUAL_FPS", "120")  # Read at import: halves the wait for a second frame.
 
 from textual import on, work
-from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen, Screen
+from textual.filter import LineFilter
+from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from faithtui.domain.plain import visible_line
-from faithtui.engine.requests import RunRequest
 from faithtui.errors import FaithtuiError, StoreError
-from faithtui.store.records import RunState
 from faithtui.tui import catalog, theme
-from faithtui.tui.keys import display
+from faithtui.tui.ascii import AsciiFilter
+from faithtui.tui.bookmark import Bookmarks, Place, found_again, mark_of, take_up
 from faithtui.tui.lines import shown
-from faithtui.tui.messages import (
-    Failed,
-    Go,
-    NewRunWanted,
-    ResumeWanted,
-    StoreOpened,
-    StoreRefused,
-)
-from faithtui.tui.screens.base import FaithScreen
-from faithtui.tui.session import Defaults, Session, utc_now
+from faithtui.tui.messages import Failed, SettingsChanged, StoreOpened, StoreRefused
+from faithtui.tui.running import RunningApp
+from faithtui.tui.session import Defaults, Preferences, Session, utc_now
 
 if TYPE_CHECKING:
+    from faithtui.config import Configured
     from faithtui.domain.ids import RunId
     from faithtui.store.store import Store
 
+BOOKMARK_S = 1.0
+"""How often is written down where one is, if that has changed."""
 POLL_S = 1.0
 """How often another process's writes are looked for."""
 NEXT_WITHIN_S = 0.25
@@ -55,7 +47,7 @@ SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes (a run, the store) may hold up the one that answers keys."""
 
 
-class FaithApp(App[None]):
+class FaithApp(RunningApp):
     """faithtui on one store.
 
     Args:
@@ -65,10 +57,15 @@ class FaithApp(App[None]):
         run: Run to begin with; None: the newest.
         resume: Take up that run at once, in the background.
         defaults: What the form for a new run begins with.
-        theme_name: `dark`, `light`, the name of any theme of Textual's; None: dark.
+        theme_name: One of `theme.THEMES`, or the name of any theme of Textual's; None: dark.
         report_directory: Where reports go, each into a new directory; None: the working directory.
         now: Tells the time.
         open_store: Opens the store.
+        configured: The user's settings, which the settings screen shows and changes; None: there
+            are none to change.
+        keymap: Keys by id of the binding where they are not the default ones.
+        ascii: Draw with ASCII alone.
+        bookmarks: Where to go on, and where to keep that; None: begin at the first screen.
     """
 
     TITLE = "faithtui"
@@ -79,51 +76,6 @@ class FaithApp(App[None]):
         (0, "-narrow"),
         (100, "-medium"),
         (160, "-wide"),
-    ]
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "g",
-            "go",
-            "go to",
-            tooltip="Go to another screen: one more letter says which",
-            id="app.go",
-        ),
-        Binding(
-            "colon",
-            "command_palette",
-            "commands",
-            show=False,
-            key_display=":",
-            tooltip="Search all commands",
-            id="app.commands-colon",
-        ),
-        Binding(
-            "ctrl+p",
-            "command_palette",
-            "commands",
-            key_display="ctrl+p",
-            tooltip="Search all commands",
-            id="app.commands",
-        ),
-        Binding("q", "go_back", "back", tooltip="Back to the screen before", id="app.back"),
-        Binding(
-            "ctrl+q",
-            "leave",
-            "quit",
-            key_display="ctrl+q",
-            priority=True,
-            tooltip="Quit; asks while a run is on",
-            id="app.quit",
-        ),
-        Binding(
-            "question_mark",
-            "help",
-            "help",
-            key_display="?",
-            tooltip="Explain this screen and its keys",
-            id="app.help",
-        ),
     ]
 
     def __init__(
@@ -139,37 +91,43 @@ class FaithApp(App[None]):
         report_directory: Path | None = None,
         now: Callable[[], datetime] = utc_now,
         open_store: "Callable[[Path], Store] | None" = None,
+        configured: "Configured | None" = None,
+        keymap: Mapping[str, str] | None = None,
+        ascii: bool = False,
+        bookmarks: Bookmarks | None = None,
     ) -> None:
-        super().__init__()
-        self.session = Session(
+        session = Session(
             reviewer=reviewer, store_path=store_path, defaults=defaults or Defaults(), now=now
         )
-        self.session.run = run
+        super().__init__(session, first_screen=first_screen, resume=resume)
+        session.run = run
+        session.configured = configured
+        session.keymap = dict(keymap or {})
+        if configured is not None:
+            session.preferences = Preferences.of(configured.settings)
         if report_directory is not None:
-            self.session.report_directory = report_directory
+            session.report_directory = report_directory
         self._store_path = store_path
         self._open_store = open_store or _open_store
         self._first = first_screen
-        self._resume = resume
-        self.waiting: list[RunId] = []
-        """Runs ordered together with the one under way, still to begin."""
-        self._beginning = 0
-        """Runs that are about to begin and cannot be seen yet."""
-        self._before: list[str] = []
-        self._here = first_screen
+        self._ascii = AsciiFilter(enabled=ascii)
+        self._bookmarks = bookmarks
+        self._place: Place | None = None
         self._data_version = -1
         self._switch_interval = sys.getswitchinterval()
         self._leaving = False
         self._exit_code = 0
         for each in theme.THEMES.values():
             self.register_theme(each)
-        chosen = theme.THEMES.get(theme_name or "dark")
-        wanted = chosen.name if chosen else theme_name
-        self.theme = wanted if wanted in self.available_themes else theme.DARK.name
+        self.theme = self._theme_called(theme_name)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give our colours to themes that do not have them."""
         return theme.meaning(self.current_theme.dark)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Replace what is not ASCII last, where that is wanted."""
+        return [*super().get_line_filters(), *([self._ascii] if self._ascii.enabled else [])]
 
     def get_default_screen(self) -> Screen[None]:
         """Paint the first screen before anything is read."""
@@ -179,7 +137,8 @@ class FaithApp(App[None]):
         """Show the first screen, then open the store."""
         self._switch_interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
-        self._install(self._first)
+        self.set_keymap(self.session.keymap)
+        self.install(self._first)
         await self.push_screen(self._first)
         self.call_after_refresh(self.open)
 
@@ -195,6 +154,11 @@ class FaithApp(App[None]):
         except StoreError as error:
             self.post_message(StoreRefused(error))
             return
+        if self._bookmarks is not None:
+            stopped = await asyncio.to_thread(self._bookmarks.read)
+            self._place = await asyncio.to_thread(
+                found_again, stopped, store, self.session.reviewer
+            )
         self.session.opened(store)
         self.post_message(StoreOpened())
         await asyncio.to_thread(catalog.load_all)
@@ -205,9 +169,26 @@ class FaithApp(App[None]):
         self._data_version = self.session.store.data_version()
         self.set_interval(POLL_S, self.poll)
         self.set_interval(NEXT_WITHIN_S, self.go_on)
-        self._reload()
-        if self._resume and self.session.run is not None:
-            self.begin_run(self.session.run)
+        self._go_where_one_stopped()
+        self.reload_screens()
+        self.resume_at_once()
+
+    def _go_where_one_stopped(self) -> None:
+        """Go on at the place of the bookmark, and keep it up to date from now on."""
+        if self._bookmarks is None:
+            return
+        if self._place is not None:
+            take_up(self.session, self._place)
+            known = self._place.screen in catalog.LETTERS
+            if self._place.run is not None and self._place.screen is not None and known:
+                self.go(self._place.screen)
+        self.set_interval(BOOKMARK_S, self.keep_place)
+
+    def keep_place(self) -> None:
+        """Keep where one is; a small file, and only when it is another place."""
+        if self._bookmarks is not None:
+            claim = getattr(getattr(self.screen, "at", None), "claim", None)
+            self._bookmarks.write(mark_of(self.session, self.here, claim))
 
     @on(StoreRefused)
     def explain_refusal(self, event: StoreRefused) -> None:
@@ -225,175 +206,33 @@ class FaithApp(App[None]):
         version = self.session.store.data_version()
         if version != self._data_version:
             self._data_version = version
-            self._reload()
+            self.reload_screens()
 
-    def _reload(self) -> None:
-        for screen in self.screen_stack:
-            if isinstance(screen, FaithScreen) and screen.is_mounted:
-                screen.changed()
+    @on(SettingsChanged)
+    def apply_settings(self, event: SettingsChanged) -> None:
+        """Take changed settings into use at once, as far as that goes."""
+        session, settings = self.session, event.configured.settings
+        session.configured = event.configured
+        session.preferences = Preferences.of(settings)
+        session.defaults = Defaults(settings.judge, settings.base_url, settings.concurrency)
+        if event.keymap is not None:
+            # Changed in place: panes that show keys hold it.
+            session.keymap.clear()
+            session.keymap |= event.keymap
+            self.set_keymap(session.keymap)
+        self.theme = self._theme_called(settings.theme)
+        if event.ascii != self._ascii.enabled:
+            self._ascii.enabled = event.ascii
+            for screen in self.screen_stack:
+                for widget in screen.walk_children(with_self=True):
+                    widget.notify_style_update()
+                screen.refresh(layout=True)
 
-    # Moving between screens
-
-    @on(Go)
-    def go_to_screen(self, event: Go) -> None:
-        """Show a main screen."""
-        self.go(event.screen, remember=not event.back)
-
-    def go(self, name: str, *, remember: bool = True) -> None:
-        """Show a main screen; `q` comes back to this one if it is to be remembered."""
-        if name == self._here:
-            return
-        if not remember and self._before and self._before[-1] == name:
-            self._before.pop()
-        if remember:
-            self._before.append(self._here)
-        self._here = name
-        self._install(name)
-        self.switch_screen(name)
-
-    def _install(self, name: str) -> None:
-        """Make a main screen when it is first shown."""
-        if not self.is_screen_installed(name):
-            self.install_screen(catalog.main_screen(name)(self.session), name)
-
-    def action_go(self) -> None:
-        """Ask which screen."""
-        from faithtui.tui.screens.dialogs import GoDialog
-
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self.go(name)
-
-        self.push_screen(GoDialog(), chosen)
-
-    def action_go_back(self) -> None:
-        """Go to the screen before."""
-        if self._before:
-            self.go(self._before[-1], remember=False)
-
-    def action_help(self) -> None:
-        """Explain the screen."""
-        from faithtui.tui.screens.dialogs import HelpDialog
-
-        self.push_screen(HelpDialog.about(self.screen))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what leads nowhere."""
-        if action == "go_back":
-            return bool(self._before)
-        if action == "command_palette":
-            return not isinstance(self.screen, ModalScreen)
-        return True
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Offer everything that has a key here, and what has none."""
-        seen: set[str] = set()
-        for each in screen.active_bindings.values():
-            binding = each.binding
-            name = binding.id or binding.action
-            if name in seen or not each.enabled or not binding.tooltip or name.startswith("move."):
-                continue
-            seen.add(name)
-            yield SystemCommand(
-                f"{binding.description}  ({display(binding)})",
-                binding.tooltip,
-                _runner(self, binding.action, each.node),
-            )
-        for name, letter in catalog.LETTERS.items():
-            yield SystemCommand(
-                f"go to {name}  (g {letter})", catalog.WORDS[name], _goer(self, name)
-            )
-        yield SystemCommand("theme", "Choose colours, dark or light", self.action_change_theme)
-
-    # Runs
-
-    @on(NewRunWanted)
-    def ask_for_run(self) -> None:
-        """Read what the form needs, then show it."""
-        self.prepare_form()
-
-    @work(exclusive=True, group="form", exit_on_error=False)
-    async def prepare_form(self) -> None:
-        """Read metrics and sources and show the form."""
-        from faithtui.metrics import registry
-        from faithtui.tui.screens.new_run import NewRunScreen
-
-        store = self.session.store
-        sources = await asyncio.to_thread(store.conversations.sources)
-        remembered = await asyncio.to_thread(_remembered, store)
-        if sources:
-            specs = [each.spec for each in registry.METRICS]
-            self.push_screen(
-                NewRunScreen(specs, sources, self.session.defaults, remembered, self.start_runs)
-            )
-        else:
-            self.notify(
-                "There are no conversations yet: faithtui import FILE.jsonl",
-                severity="warning",
-                markup=False,
-            )
-
-    async def start_runs(self, requests: Sequence[RunRequest]) -> None:
-        """Plan all runs, begin the first in the background and show how it goes on.
-
-        The others begin one after the other: where metrics ask the same questions, the replies of
-        the run before are used.
-
-        Raises:
-            FaithtuiError: An order cannot be carried out; nothing was begun.
-        """
-        first, *rest = await asyncio.to_thread(_planned, self.session.store, requests)
-        self.waiting = [*self.waiting, *rest]
-        self.begin_run(first)
-
-    def go_on(self) -> None:
-        """Begin the next run that waits, once the one before is through."""
-        if not self.waiting or self._beginning or self.session.snapshots():
-            return
-        before = self.session.active[-1] if self.session.active else None
-        if before is not None and before.snapshot().state is not RunState.DONE:
-            left = ", ".join(f"#{run}" for run in self.waiting)
-            self.waiting = []
-            self.notify(
-                f"Run #{before.run_id} did not get through. Not begun: {left}. They stay planned; "
-                "c in the list of runs begins one.",
-                title="Runs are left",
-                severity="warning",
-                markup=False,
-                timeout=15,
-            )
-            return
-        self.begin_run(self.waiting[0], follow=False)
-
-    def begin_run(self, run_id: "RunId", *, follow: bool = True) -> None:
-        """Begin a run, or go on with one, and show it if it is to be followed."""
-        self._beginning += 1
-        self.waiting = [each for each in self.waiting if each != run_id]
-        self.take_up(run_id, follow=follow)
-
-    @on(ResumeWanted)
-    def resume_run(self, event: ResumeWanted) -> None:
-        """Take up a run."""
-        self.begin_run(event.run)
-
-    @work(group="start", exit_on_error=False)
-    async def take_up(self, run_id: "RunId", *, follow: bool = True) -> None:
-        """Go on with a run in the background, and show it unless something else is looked at."""
-        from faithtui.engine.background import BackgroundRun
-
-        try:
-            run = await asyncio.to_thread(BackgroundRun.resume, self.session.store, run_id)
-        finally:
-            self._beginning -= 1
-        before = self.session.active[-1].run_id if self.session.active else None
-        self.session.active.append(run)
-        watched = self._here == "progress" and self.session.run == before
-        if follow or watched:
-            self.session.choose_run(run.run_id)
-        if follow and not self._resume:
-            self.go("progress")
-        self._resume = False
-        self._reload()
+    def _theme_called(self, name: str | None) -> str:
+        """Find a theme by the word of the settings; dark when there is no such theme."""
+        known = theme.THEMES.get(name or "dark")
+        wanted = known.name if known is not None else name
+        return wanted if wanted in self.available_themes else theme.DARK.name
 
     # Leaving
 
@@ -428,6 +267,8 @@ class FaithApp(App[None]):
         if self._leaving:
             return
         self._leaving = True
+        if self.session.is_open:
+            self.keep_place()
         for run in self.session.active:
             run.cancel()
         if self.session.is_open:
@@ -462,54 +303,11 @@ class FaithApp(App[None]):
         )
 
 
-def _remembered(store: "Store") -> dict[str, dict[str, str]]:
-    """Read the own options of each metric's newest run, so that runs stay comparable.
-
-    Returns:
-        Options by metric, as text, in the order in which the metrics were last used, newest first.
-        What does not fit on a line of a form is left out.
-    """
-    from faithtui.metrics import registry
-
-    known = {each.spec.key for each in registry.METRICS}
-    found: dict[str, dict[str, str]] = {}
-    for row in sorted(store.runs.rows(), key=lambda each: -each.id):
-        key = row.spec.metric
-        if key in known and key not in found:
-            changed = registry.changed_options(key, row.spec.options)
-            texts = {
-                name: value if isinstance(value, str) else json.dumps(value)
-                for name, value in changed.items()
-            }
-            found[key] = {name: text for name, text in texts.items() if visible_line(text) == text}
-    return found
-
-
-def _planned(store: "Store", requests: Sequence[RunRequest]) -> list["RunId"]:
-    """Write runs down as planned, after all of them were checked."""
-    from faithtui.engine import planner
-
-    for request in requests:
-        planner.metric_of(request)
-    return [planner.plan(store, request) for request in requests]
-
-
 def _open_store(path: Path) -> "Store":
     """Open the store; imports what is slow only now."""
     from faithtui.store.store import Store
 
     return Store.open(path)
-
-
-def _runner(app: FaithApp, action: str, node: object) -> Callable[[], object]:
-    async def run() -> None:
-        await app.run_action(action, node)  # type: ignore[arg-type]  # nodes own their bindings
-
-    return run
-
-
-def _goer(app: FaithApp, name: str) -> Callable[[], None]:
-    return lambda: app.go(name)
 
 
 async def _within(seconds: float, work_to_do: Callable[[], None]) -> None:

@@ -11,6 +11,11 @@ from faithtui.domain.scores import Score, ScoreState
 NONE = "—"
 """No value and nothing to say about it."""
 
+HIDDEN_CELL = "▒"
+"""Stands where the judge's word is hidden."""
+
+HIDDEN = HIDDEN_CELL * 4
+
 LOOK_OF = {Polarity.GOOD: "good", Polarity.BAD: "bad", Polarity.UNSURE: "unsure"}
 
 _STATES = {

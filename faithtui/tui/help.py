@@ -1,8 +1,11 @@
-"""`?`: what a screen is for and which keys it has, made from the bindings themselves."""
+"""`?`: what has the focus, what the screen is for, and the keys, made from the bindings themselves.
+
+A pane is explained by its class (`HELP_DATA`) or its id in `PANES`, a screen by its `HELP_WORDS`.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from textual.app import App
 from textual.binding import ActiveBinding, Binding
@@ -10,6 +13,78 @@ from textual.screen import Screen
 
 from faithtui.tui.keys import display
 from faithtui.tui.lines import BLANK, Line, Piece, line, wrap
+
+
+@dataclass(frozen=True, slots=True)
+class HelpData:
+    """What something is for."""
+
+    title: str
+    words: str
+
+
+PANES: Final = {
+    "claims": HelpData(
+        "Claims",
+        "What gets a verdict, one row each. The first letter is the judge's verdict, the second "
+        "yours: · is the same, blank is nothing yet. Verdict keys are about the chosen row.",
+    ),
+    "windows": HelpData(
+        "Windows",
+        "The stretches of the conversation that were judged together. Choosing one limits the "
+        "claims to it; the first row is all of them.",
+    ),
+    "transcript": HelpData(
+        "Transcript", "The conversation as it was, the turn of the chosen claim marked."
+    ),
+    "card": HelpData("Claim", "The chosen claim, and the place in the answer it comes from."),
+    "evidence": HelpData(
+        "Evidence",
+        "Passages the answer was given from, ranked by the words they share with the claim: found "
+        "by comparing words, not by the judge. Shared words are marked.",
+    ),
+    "truths": HelpData(
+        "Truths",
+        "What the judge was given to compare claims with. It is the judge's own work, so a truth "
+        "may say less than its passage.",
+    ),
+    "verdict": HelpData(
+        "Verdict",
+        "What can be said of the claim and with which key, what the judge said and why, what you "
+        "said, and what that does to the scores: judge → corrected.",
+    ),
+    "list": HelpData("List", "One row each; enter opens the chosen one."),
+    "detail": HelpData("Details", "More about the chosen row."),
+    "metrics": HelpData(
+        "Metrics", "A row per answer, a column per metric: score and labels of each claim."
+    ),
+    "answer": HelpData("Answer", "The chosen answer with what the chosen metric judged in it."),
+    "matrix": HelpData(
+        "Confusion",
+        "Counts of claims by what the judge said (rows) and what people said (columns). The "
+        "diagonal is agreement. Enter lists the claims of a cell.",
+    ),
+    "coefficients": HelpData(
+        "Agreement",
+        "How far judge and people agree beyond chance, with 95 % intervals that respect "
+        "conversations.",
+    ),
+    "scores": HelpData("Scores", "How the judge's scores of answers follow people's ratings."),
+    "classes": HelpData(
+        "Per verdict",
+        "Precision: how often the judge is right when it says so. Recall: how many "
+        "of people's it finds.",
+    ),
+    "detection": HelpData("Detection", "How well the judge finds what people call unfaithful."),
+    "coverage": HelpData("Coverage", "How much has labels, and of whom."),
+    "differences": HelpData("Differences", "Claims on which judge and people differ."),
+    "warnings": HelpData("Cautions", "What must be known before the figures are believed."),
+    "totals": HelpData("Progress", "How far the run is, and when it will be through."),
+    "counts": HelpData("Counts", "Questions asked, replies used again, tokens and failures."),
+    "events": HelpData("Events", "What happened in the run, newest first."),
+    "sections": HelpData("Sections", "Kinds of settings; the pane beside it shows their values."),
+}
+"""Help by id of the pane."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +134,28 @@ def words_of(binding: Binding) -> str:
     return binding.tooltip or binding.description
 
 
-def help_lines(words: str, keys: Sequence[KeyHelp], width: int) -> list[Line]:
-    """Draw help: what the screen is for, then keys by scope."""
-    lines = wrap([Piece(words)], width - 1, first=[Piece(" ")]) if words else []
+def help_texts(screen: Screen[Any]) -> list[HelpData]:
+    """Explain the focused pane, then the screen; what has no words is left out."""
+    texts = []
+    focused = screen.focused
+    if focused is not None:
+        own = getattr(focused, "HELP_DATA", None) or PANES.get(focused.id or "")
+        if isinstance(own, HelpData):
+            texts.append(own)
+    words = getattr(screen, "HELP_WORDS", "")
+    if words:
+        texts.append(HelpData("This screen" if texts else "", words))
+    return texts
+
+
+def help_lines(texts: Sequence[HelpData], keys: Sequence[KeyHelp], width: int) -> list[Line]:
+    """Draw help: what the focused pane and the screen are for, then keys by scope."""
+    lines: list[Line] = []
+    for text in texts:
+        lines += [BLANK] if lines else []
+        if text.title:
+            lines.append(line(Piece(f" {text.title}", "strong")))
+        lines += wrap([Piece(text.words)], width - 1, first=[Piece(" ")])
     names = {"pane": "In this pane", "screen": "On this screen", "everywhere": "Everywhere"}
     for scope, name in names.items():
         own = [each for each in keys if each.scope == scope]

@@ -1,11 +1,16 @@
 """Messages that cross screens. What stays inside a screen is nested in its widget."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from faithtui.domain.ids import RunId
 from faithtui.errors import FaithtuiError
+
+if TYPE_CHECKING:
+    from faithtui.config import Configured
 
 
 @dataclass
@@ -47,3 +52,14 @@ class Failed(Message):
     """A worker of a screen failed."""
 
     error: BaseException
+
+
+@dataclass
+class SettingsChanged(Message):
+    """Settings were changed in the app."""
+
+    configured: "Configured"
+    keymap: Mapping[str, str] | None
+    """Keys by id where they are not the default ones; None: as before."""
+    ascii: bool
+    """Draw with ASCII alone."""

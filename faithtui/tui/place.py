@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.review import Action, HumanVerdict
+from faithtui.domain.review import Action, HumanVerdict, act_for
 from faithtui.store.records import ClaimView, ReviewView, WindowVerdictView
 
 
@@ -28,8 +28,8 @@ def listed(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
 
 
 def is_open(claim: ClaimView) -> bool:
-    """Say whether nobody gave a verdict yet."""
-    return claim.human is None
+    """Say whether nobody gave a verdict yet; one in bulk or taken over from the judge is one."""
+    return claim.human is None and (claim.mine is None or claim.mine.verdict is None)
 
 
 def find(view: ReviewView, claim: ClaimId | None) -> ClaimView | None:
@@ -135,7 +135,7 @@ def overlaid(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]) -> Re
                 claim.id,
                 reviewer,
                 pending[claim.id],
-                acted(pending[claim.id], claim),
+                acted(pending[claim.id], view, claim),
                 claim.mine.note if claim.mine else None,
             ),
             human=claim.human or pending[claim.id],
@@ -147,9 +147,21 @@ def overlaid(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]) -> Re
     return replace(view, claims=claims)
 
 
-def acted(verdict: str, claim: ClaimView) -> Action:
-    """Name the act of giving a verdict while the judge's is shown."""
-    return Action.AGREED if verdict == claim.judge.label else Action.OVERRIDDEN
+def acted(verdict: str, view: ReviewView, claim: ClaimView) -> Action:
+    """Name the act of giving a verdict, as far as the screen knows what was seen."""
+    saw = claim.seen or claim.id not in view.hidden
+    return act_for(verdict, claim.judge.label, saw_judge=saw)
+
+
+def between(view: ReviewView, focus: Focus, anchor: ClaimId | None) -> tuple[ClaimView, ...]:
+    """List the claims from a marked one to the chosen one, both included, in the list's order.
+
+    Returns:
+        () when nothing is marked, or what is marked is not listed now.
+    """
+    claims = listed(view, focus.window)
+    ends = sorted((_index(claims, anchor), _index(claims, focus.claim)))
+    return () if anchor is None or ends[0] < 0 else claims[ends[0] : ends[1] + 1]
 
 
 def _index(claims: Sequence[ClaimView], claim: ClaimId | None) -> int:

@@ -136,15 +136,36 @@ def listing(width: int, height: int) -> Plan:
     }
 
 
-def beside(width: int, height: int) -> Plan:
-    """Place a list and a text: below it where narrow, else beside it."""
+def queues(width: int, height: int) -> Plan:
+    """Place a short list and much to know of the chosen row: below it, or beside it."""
     if width < NARROW_BELOW:
-        return listing(width, height)
-    detail = width * 40 // 100
+        top = max(5, height // 3)
+        return {"list": Box(0, 0, width, top), "detail": Box(0, top, width, height - top)}
+    detail = min(width // 2, 90)
     return {
         "list": Box(0, 0, width - detail, height),
         "detail": Box(width - detail, 0, detail, height),
     }
+
+
+def beside(width: int, height: int) -> Plan:
+    """Place a list and a text: below it where narrow, else beside it.
+
+    The list has columns that must not be cut, so it gets more where there is little.
+    """
+    if width < NARROW_BELOW:
+        return listing(width, height)
+    detail = width * (34 if width < WIDE_FROM else 40) // 100
+    return {
+        "list": Box(0, 0, width - detail, height),
+        "detail": Box(width - detail, 0, detail, height),
+    }
+
+
+def settings(width: int, height: int) -> Plan:
+    """Place sections beside their values."""
+    left = min(24, max(16, width // 5))
+    return {"sections": Box(0, 0, left, height), "values": Box(left, 0, width - left, height)}
 
 
 def compared(width: int, height: int) -> Plan:
@@ -225,4 +246,28 @@ def progress(width: int, height: int) -> Plan:
         "totals": Box(0, 0, width, totals),
         "counts": Box(0, totals, left, height - totals),
         "events": Box(left, totals, width - left, height - totals),
+    }
+
+
+def adjudicate(width: int, height: int) -> Plan:
+    """Place the raters, the claims, the evidence of one of them and what is decided about it."""
+    if width < NARROW_BELOW:
+        decide = 6 if height >= 18 else 5
+        raters = min(6, max(3, (height - decide) * 40 // 100))
+        middle = height - raters - decide
+        left = width * 46 // 100
+        return {
+            "raters": Box(0, 0, width, raters),
+            "claims": Box(0, raters, left, middle),
+            "evidence": Box(left, raters, width - left, middle),
+            "decide": Box(0, height - decide, width, decide),
+        }
+    raters = min(11, height * 27 // 100)
+    rest = height - raters
+    left, right = width * 36 // 100, width * 28 // 100
+    return {
+        "raters": Box(0, 0, width, raters),
+        "claims": Box(0, raters, left, rest),
+        "evidence": Box(left, raters, width - left - right, rest),
+        "decide": Box(width - right, raters, right, rest),
     }

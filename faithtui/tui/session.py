@@ -1,5 +1,6 @@
 """What all screens share: the store, who reviews, where they are, and the runs under way."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -8,12 +9,14 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.engine.events import RunSnapshot
 from faithtui.errors import StoreError
+from faithtui.tui.queue import ClaimQueue
 from faithtui.tui.viewer import Pictures, open_outside
 
 if TYPE_CHECKING:
+    from faithtui.config import Configured, Settings
     from faithtui.engine.background import BackgroundRun
+    from faithtui.engine.events import RunSnapshot
     from faithtui.store.store import Store
 
 
@@ -29,6 +32,33 @@ class Defaults:
     judge: str = "offline"
     base_url: str | None = None
     concurrency: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """How somebody wants to review."""
+
+    blind: bool = True
+    """Whether new queues hide the judge until a person has answered."""
+    audit_share: float = 0.2
+    """Share of the claims of a blind sample that show the judge; [0, 1]."""
+    auto_advance: bool = True
+    """Whether a verdict goes on to the next claim."""
+
+    @classmethod
+    def of(cls, settings: "Settings") -> "Preferences":
+        """Take them from the settings."""
+        return cls(settings.blind, settings.audit_share, settings.auto_advance)
+
+
+@dataclass(frozen=True, slots=True)
+class ListState:
+    """What a list shows, and in which order."""
+
+    filter: str = ""
+    """As it is typed; "" for none."""
+    sort: str = ""
+    """Name of the order; "" for the usual one."""
 
 
 @dataclass
@@ -49,6 +79,11 @@ class Session:
     """Files of images that were opened."""
     open_outside: Callable[[str], bool] = open_outside
     """Opens a file or an address with the system's viewer; False: there is none."""
+    preferences: Preferences = field(default_factory=Preferences)
+    configured: "Configured | None" = None
+    """The user's settings, and where they come from; None: there are none to change."""
+    keymap: dict[str, str] = field(default_factory=dict)
+    """Keys by id of the binding, where they are not the default ones."""
     run: RunId | None = None
     item: ItemId | None = None
     claim: ClaimId | None = None
@@ -57,6 +92,16 @@ class Session:
     """Answer to go to when the review screen opens next, where no claim is named."""
     queue: Sequence[ItemId] = ()
     """Conversations of the run, in the order of the list they were chosen from."""
+    claims: ClaimQueue | None = None
+    """Claims that are worked through; None: conversation by conversation."""
+    blinded: bool = False
+    """The judge is hidden although no queue asks for it."""
+    revealed: set[ClaimId] = field(default_factory=set)
+    """Claims whose judge was revealed although they are not answered yet."""
+    truths_open: set[ItemId] = field(default_factory=set)
+    """Conversations whose truths were revealed."""
+    lists: defaultdict[str, ListState] = field(default_factory=lambda: defaultdict(ListState))
+    """Filter and order of each list, by its name."""
     active: list["BackgroundRun"] = field(default_factory=list)
     """Runs of this process, newest last, the finished ones too."""
     _store: "Store | None" = None
@@ -85,8 +130,35 @@ class Session:
         """Look at a run; the conversation chosen in another one is forgotten."""
         if run != self.run:
             self.run, self.item, self.claim, self.turn, self.queue = run, None, None, None, ()
+            self.claims = None
 
-    def snapshots(self) -> list[RunSnapshot]:
+    @property
+    def blind(self) -> bool:
+        """Whether the judge must not be seen before a claim has its verdict."""
+        return self.blinded or (self.claims is not None and self.claims.blind)
+
+    @property
+    def hiding(self) -> tuple[object, ...]:
+        """What decides about what is hidden: a reading made under other terms is not shown."""
+        return (self.claims, self.blinded, frozenset(self.revealed), frozenset(self.truths_open))
+
+    def take_queue(self, queue: ClaimQueue, start: ClaimId | None = None) -> None:
+        """Work through claims from now on.
+
+        Args:
+            queue: The claims.
+            start: Where to begin; None: at the first one.
+        """
+        self.choose_run(queue.run)
+        self.claims = queue
+        if queue.entries:
+            self.item, self.claim = queue.entries[queue.place.get(start, 0) if start else 0]
+
+    def leave_queue(self) -> None:
+        """Go on conversation by conversation."""
+        self.claims = None
+
+    def snapshots(self) -> "list[RunSnapshot]":
         """Describe all runs of this process that have not ended, newest last."""
         return [run.snapshot() for run in self.active if not run.finished]
 

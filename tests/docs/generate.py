@@ -23,7 +23,9 @@ import typer.main
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from faithtui import errors
-from faithtui.cli.main import INTERRUPTED, app
+from faithtui.cli.main import app
+from faithtui.cli.telling import INTERRUPTED
+from faithtui.config import PRESETS
 from faithtui.domain import estimates
 from faithtui.domain.conversation import Turn
 from faithtui.domain.estimates import Reason
@@ -35,7 +37,9 @@ from faithtui.judges import opening
 from faithtui.metrics import base as metrics
 from faithtui.metrics import registry
 from faithtui.store import tables
-from faithtui.tui.bindings import key_tables
+from faithtui.tui.bindings import key_tables, preset_table
+from faithtui.tui.keymap import completed, preset_keymap
+from faithtui.tui.presets import CHANGES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -109,8 +113,21 @@ def keys_page() -> str:
     intro = (
         "# Keys",
         NOTE,
-        "`?` lists the keys that work where you are. The last column is the binding's own name: it "
-        "stays when the key changes.",
+        "`?` lists the keys that work where you are, `faithtui keys` all of them. The last column "
+        "is the binding's own name: it stays when the key changes.",
+        "## Other keys",
+        'Key maps that come with faithtui are chosen with `keys = "vim"` in the settings file, '
+        "with `FAITHTUI_KEYS`, or on the settings screen (`g s`):",
+        "\n".join(f"- `{name}`: {each.words}" for name, each in CHANGES.items()),
+        "Your own go on top of them, in `keymap.toml` beside the settings file: a binding's name "
+        "and its keys, separated by commas.",
+        '```toml\n"review.undo" = "u,ctrl+z"\n"review.note" = "e,f2"\n```',
+        "A name or a key that does not exist, a key that two bindings share where both work, and a "
+        "key that most terminals cannot tell from another one (ctrl+i, m, h, j, [) are refused "
+        "when the app starts, exit code 2. What differs from the default:",
+        preset_table(
+            {name: completed(preset_keymap(name), {}) for name in PRESETS if name != "default"}
+        ).rstrip(),
     )
     return "\n\n".join((*intro, key_tables()))
 

@@ -7,9 +7,10 @@ from faithtui.domain.evidence import (
     RankedPassage,
     excerpt,
     overlap,
+    place_of,
     rank_passages,
-    read_text,
 )
+from faithtui.domain.wording import read_text
 
 RETURNS = (
     "The window is 30 days. A return label is free for defective items. For other returns a fee "
@@ -22,7 +23,9 @@ TEXTS = st.text(alphabet=st.sampled_from("aB1 .,!?\n'。見 not5%"), max_size=80
 def rank(claim: str, *passages: str, named: int | None = None) -> tuple[RankedPassage, ...]:
     truths: list[list[NamedTruth]] = [[] for _ in passages]
     if named is not None:
-        truths[named].append(NamedTruth("The receipt must be kept.", "contradicts", None))
+        truths[named].append(
+            NamedTruth(read_text("The receipt must be kept."), "contradicts", None)
+        )
     return rank_passages(read_text(claim), [read_text(text) for text in passages], truths)
 
 
@@ -88,8 +91,8 @@ def test_of_touching_quotes_the_contradiction_stays() -> None:
     passage = read_text(RETURNS)
     for stances in (("supports", "contradicts"), ("contradicts", "supports")):
         truths = [
-            NamedTruth("x", stances[0], whole),
-            NamedTruth("x", stances[1], part),
+            NamedTruth(read_text("x"), stances[0], whole),
+            NamedTruth(read_text("x"), stances[1], part),
         ]
         (found,) = rank_passages(read_text("x"), [passage], [truths])
         assert [quote.stance for quote in found.quotes] == ["contradicts"]
@@ -129,7 +132,7 @@ def test_words_and_sentences_stay_inside_the_text_and_in_order(text: str) -> Non
 def test_ranking_keeps_every_passage_and_never_leaves_its_text(
     claim: str, passages: list[str], truth: str
 ) -> None:
-    named = [[NamedTruth(truth, "supports", None)] for _ in passages]
+    named = [[NamedTruth(read_text(truth), "supports", None)] for _ in passages]
     ranked = rank_passages(read_text(claim), [read_text(text) for text in passages], named)
     assert sorted(each.position for each in ranked) == list(range(len(passages)))
     for each in ranked:
@@ -148,3 +151,68 @@ def test_an_excerpt_covers_what_it_must(text: str, budget: int) -> None:
     for needed in passage.sentences:
         parts = excerpt(passage, [needed], budget)
         assert any(part.start <= needed.start and needed.end <= part.end for part in parts)
+
+
+FEES = (
+    "A prepaid return label is free for defective items. Return labels are not free for others. "
+    "The label costs $5.95 from May 2025 on, unless the customer is a gold member of Acme."
+)
+
+
+def test_what_contradicts_is_quoted_and_says_in_what_it_differs() -> None:
+    (found,) = rank("Return labels are free.", FEES)
+    quoted = [FEES[quote.span.start : quote.span.end] for quote in found.quotes]
+    assert "Return labels are not free for others." in quoted
+    assert "negation" in found.differs
+
+
+def test_numbers_dates_and_names_that_clash_are_told() -> None:
+    for claim, kind in (
+        ("The label costs $7.50.", "number"),
+        ("The label costs money from May 2024 on.", "date"),
+        ("The label costs a gold member of Umbrella money.", "name"),
+    ):
+        (found,) = rank(claim, FEES)
+        assert kind in found.differs, claim
+
+
+def test_a_condition_differs_from_a_claim_without_exception() -> None:
+    (always,) = rank("The label always costs a gold member $5.95 from May 2025 on.", FEES)
+    (hedged,) = rank("The label costs $5.95 from May 2025 on unless one is a gold member.", FEES)
+    assert "condition" in always.differs
+    assert "condition" not in hedged.differs
+
+
+def test_the_same_words_do_not_differ() -> None:
+    (found,) = rank("A prepaid return label is free for defective items.", FEES.split(". ")[0])
+    assert found.differs == ()
+
+
+def test_decisive_words_are_marked_as_matched_or_not() -> None:
+    (found,) = rank("The label costs $7.50 from May 2025 on.", FEES)
+    marks = {FEES[mark.span.start : mark.span.end]: mark for mark in found.marks}
+    assert (marks["5.95"].kind, marks["5.95"].matched) == ("number", False)
+    assert (marks["2025"].kind, marks["2025"].matched) == ("date", True)
+    assert (marks["unless"].kind, marks["unless"].matched) == ("condition", False)
+    assert marks["Acme"].kind == "name"
+
+
+def test_rare_words_count_more_than_those_every_sentence_has() -> None:
+    common = "The label is here. The label is there. The label is green."
+    first, second = rank("The label has a watermark.", common, "A watermark is a mark.")
+    assert first.position == 1
+    assert first.match > second.match
+
+
+def test_a_misspelt_word_is_found() -> None:
+    (found,) = rank("The organisation is large.", "An organization exists. A cat sleeps.")
+    assert found.best == Span(0, 23)
+    assert 0 < found.match < 1
+
+
+def test_the_place_of_a_truth_is_its_sentence() -> None:
+    passage = read_text(FEES)
+    assert place_of(read_text("Defective items have a free label."), passage) == 0
+    assert place_of(read_text("x"), passage, Span(60, 70)) == 1
+    assert place_of(read_text("Nothing of the kind."), passage) is None
+    assert place_of(read_text("x"), passage, Span(900, 910)) is None

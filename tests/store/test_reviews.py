@@ -167,26 +167,26 @@ def test_undo_and_redo_walk_through_the_log_and_survive_a_restart(path: Path) ->
         acts = [say(store, first, "no"), say(store, second, "yes"), say(store, first, "idk")]
         say(store, first, "x", "somebody else")
     with Store.open(path) as store:
-        assert store.reviews.redo("me") is None
-        assert store.reviews.undo("me") == acts[2]
-        assert store.reviews.undo("me") == acts[1]
+        assert store.reviews.redo("me") == ()
+        assert store.reviews.undo("me") == (acts[2],)
+        assert store.reviews.undo("me") == (acts[1],)
     with Store.open(path) as store:
-        assert store.reviews.redo("me") == acts[1]
+        assert store.reviews.redo("me") == (acts[1],)
         assert [claim.mine and claim.mine.verdict for claim in claims_of(store, item)[:2]] == (
             ["no", "yes"]
         )
-        assert store.reviews.undo("me") == acts[1]
-        assert store.reviews.undo("me") == acts[0]
-        assert store.reviews.undo("me") is None
+        assert store.reviews.undo("me") == (acts[1],)
+        assert store.reviews.undo("me") == (acts[0],)
+        assert store.reviews.undo("me") == ()
         assert [claim.mine for claim in claims_of(store, item)] == [None] * 4
         say(store, second, "no")
-        assert store.reviews.redo("me") is None
+        assert store.reviews.redo("me") == ()
 
 
 def test_imported_labels_are_not_undone(store: Store) -> None:
     rating = Rating(1, "me", "faithbench-span", "Unwanted", "Claim 1.0")
     judged(store, talk(ratings=[rating]), {1: ["yes"]})
-    assert store.reviews.undo("me") is None
+    assert store.reviews.undo("me") == ()
 
 
 def test_undo_brings_every_number_back(store: Store) -> None:
@@ -271,10 +271,10 @@ def test_the_store_stands_where_a_replay_of_the_log_stands(
                 continue
             case _:
                 raise AssertionError(step)
-        if expected is not None:
+        for each in reversed(expected):
             # The store numbers rows without gaps, so the row it wrote is the next one.
-            number = type(expected.id)(max(each.id for each in log) + 1)
-            remember(LabelAct(number, expected.claim, reviewers[who], action, target=expected.id))
+            number = type(each.id)(max(act.id for act in log) + 1)
+            remember(LabelAct(number, each.claim, reviewers[who], action, target=each.id))
     state = effective(log)
     view = store.runs.review_view(item, reviewers["me"])
     for claim in view.claims:
@@ -308,3 +308,17 @@ def test_a_label_is_recorded_between_the_windows_of_a_running_judge(store: Store
     row = row_of(store, item)
     assert row.corrected is not None
     assert row.corrected.pooled.value == pytest.approx(2 / 3)
+
+
+def test_undo_far_back_reads_what_the_end_of_the_log_does_not_tell(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("faithtui.store.reviews._END", 3)
+    _, item = judged(store, talk(), LABELS)
+    (claim, *_) = claims_of(store, item)
+    said = [say(store, claim.id, verdict) for verdict in ("yes", "no", "idk", "x", "no")]
+    assert [store.reviews.undo("me") for _ in range(6)] == [
+        *((act,) for act in reversed(said)),
+        (),
+    ]
+    assert [store.reviews.redo("me") for _ in range(6)] == [*((act,) for act in said), ()]

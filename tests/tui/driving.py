@@ -12,9 +12,11 @@ from faithtui.tui.widgets.pane import Pane
 
 async def calm(pilot: Pilot[None]) -> None:
     """Wait until nothing is read, saved or drawn any more."""
-    for _ in range(3):
+    for _ in range(50):
         await pilot.app.workers.wait_for_complete()
         await pilot.pause()
+        if all(worker.is_finished for worker in pilot.app.workers):
+            return
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:

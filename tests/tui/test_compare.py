@@ -28,7 +28,7 @@ from faithtui.tui.screens.metrics import MetricsScreen
 from faithtui.tui.screens.review import ReviewScreen
 from tests.tui.building import NOON, SHOES, SPEC
 from tests.tui.building_metrics import KEYS, boots
-from tests.tui.driving import opened, press, screen_text, text_of, title
+from tests.tui.driving import calm, opened, press, screen_text, text_of, title, until
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -43,12 +43,12 @@ def app(tmp_path: Path, make_app: Callable[[Path], FaithApp]) -> FaithApp:
 async def test_m_puts_every_metric_side_by_side(app: FaithApp, size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:
         await opened(pilot)
-        await press(pilot, "enter", "enter", "m")
+        await press(pilot, "enter", "enter", "M")
         assert isinstance(app.screen, MetricsScreen)
         words = text_of(app, "metrics")
         for each in registry.METRICS:
             assert each.spec.title.split()[0] in words
-        assert "m goes back to the review" in screen_text(app)
+        assert "M goes back to the review" in screen_text(app)
         lines = words.splitlines()
         scratch = next(at for at, line in enumerate(lines) if "Scratch" in line)
         assert lines[scratch].replace(">", " ").split()[-5:] == [
@@ -72,8 +72,8 @@ async def test_m_leads_back_and_q_leads_on_to_the_list(app: FaithApp) -> None:
         await opened(pilot)
         await press(pilot, "enter", "enter")
         review = app.screen
-        for key in ("m", "escape", "q"):
-            await press(pilot, "m")
+        for key in ("M", "escape", "q"):
+            await press(pilot, "M")
             assert "[METRICS]" in title(app)
             await press(pilot, key)
             assert app.screen is review
@@ -85,7 +85,7 @@ async def test_m_leads_back_and_q_leads_on_to_the_list(app: FaithApp) -> None:
 async def test_enter_reviews_the_answer_under_the_metric_of_the_column(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        await press(pilot, "enter", "enter", "m")
+        await press(pilot, "enter", "enter", "M")
         table = app.screen
         assert isinstance(table, MetricsScreen)
         await press(pilot, *(["left"] * 5), "right", "right", "j")
@@ -101,7 +101,7 @@ async def test_enter_reviews_the_answer_under_the_metric_of_the_column(app: Fait
         assert screen.view.run.id == wanted.id
         assert screen.claim is not None
         assert screen.claim.turn == 3
-        await press(pilot, "m")
+        await press(pilot, "M")
         assert table.compared.column == 2, "the same cell is chosen again"
         assert table.compared.row == 1
 
@@ -109,7 +109,7 @@ async def test_enter_reviews_the_answer_under_the_metric_of_the_column(app: Fait
 async def test_the_answer_is_told_in_words(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
-        await press(pilot, "enter", "enter", "m", *(["left"] * 5), "j")
+        await press(pilot, "enter", "enter", "M", *(["left"] * 5), "j")
         told = text_of(app, "answer")
         assert told.startswith(">#1 Turn faithfulness · offline\n   0.00 · 1 contradicted")
         assert "Zips are covered for a year." in told
@@ -132,7 +132,7 @@ async def test_without_a_conversation_it_says_how_to_choose_one(
 async def test_a_click_on_the_headings_chooses_nothing(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        await press(pilot, "enter", "enter", "m")
+        await press(pilot, "enter", "enter", "M")
         screen = app.screen
         assert isinstance(screen, MetricsScreen)
         await pilot.click("#metrics", offset=(20, 2))
@@ -238,9 +238,12 @@ def test_the_chosen_cell_is_always_among_those_drawn(
 async def test_headings_stay_while_answers_scroll(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        await press(pilot, "enter", "enter", "m")
+        await press(pilot, "enter", "enter", "M")
         screen = app.screen
         assert isinstance(screen, MetricsScreen)
+        # Opening the review wrote that it was seen; the screen reads again after that.
+        await until(pilot, lambda: app._data_version == app.session.store.data_version())
+        await calm(pilot)
         screen.compared = compared(30, 7, 0, 0)
         screen._draw()
         await press(pilot, "end")

@@ -9,10 +9,14 @@ import pytest
 from faithtui.domain.assessment import Truth
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.review import Action
-from faithtui.store.records import ItemState, RunState
+from faithtui.domain.sampling import Design, Plan, draw
+from faithtui.store.records import ItemState, RunState, SavedView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from tests.tui.building import NOON, SPEC, Said, assessments, save
+from faithtui.tui.queue import ClaimQueue
+from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.session import ListState
+from tests.tui.building import NOON, SPEC, Said, assessments, save, shop
 from tests.tui.driving import calm, opened, press, screen_text
 
 STRINGS = Path(__file__).parents[2] / "fixtures" / "hostile" / "strings.json"
@@ -102,7 +106,7 @@ async def test_nothing_hostile_reaches_the_screen(tmp_path: Path, start: int) ->
     async with app.run_test(size=(200, 60), notifications=True) as pilot:
         await opened(pilot)
         seen = [screen_text(app)]
-        for keys in (("g", "p"), ("g", "a"), ("enter",), ("escape",), ("m",), ("g", "c")):
+        for keys in (("g", "p"), ("g", "a"), ("enter",), ("escape",), ("M",), ("g", "c")):
             await press(pilot, *keys)
             seen.append(screen_text(app))
         for key in ("j", "end", "home"):
@@ -112,7 +116,7 @@ async def test_nothing_hostile_reaches_the_screen(tmp_path: Path, start: int) ->
         for number, _ in enumerate(texts):
             seen.append(screen_text(app))
             if number % 6 == 0:
-                for key in ("t", "q", "enter", "q", "e", "escape", "o", "q", "m", "m"):
+                for key in ("t", "q", "enter", "q", "e", "escape", "o", "q", "M", "M"):
                     await press(pilot, key)
                     seen.append(screen_text(app))
             await pilot.press("j")
@@ -133,3 +137,50 @@ async def test_markup_is_shown_as_it_was_typed(tmp_path: Path) -> None:
         await pilot.click("#card", offset=(3, 1))
         await calm(pilot)
         assert app.is_running
+
+
+async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> None:
+    path = tmp_path / "named.db"
+    shop(path)
+    with Store.open(path, clock=lambda: NOON) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        plan = Plan(Design.SIMPLE, 1, 1)
+        for text in ALL:
+            drawn = draw(store.samples.frame(run), plan)
+            store.samples.add(run, "ann", drawn, plan, name=text[:5000] or "x")
+            store.saved_views.save(
+                "conversations", SavedView(text[:5000] or "x", text[:5000], text[:200])
+            )
+            store.guidelines.set(text[:5000] or "x", text[:5000] or "x")
+        entries = tuple(
+            (each.item, each.claim)
+            for each in store.samples.entries(store.samples.rows("ann")[0].id, "ann")
+        )
+    app = FaithApp(path, reviewer="ann", now=lambda: NOON)
+    async with app.run_test(size=(160, 50), notifications=True) as pilot:
+        await opened(pilot)
+        seen = []
+        for keys in (("g", "u"), ("end",), ("g", "c"), ("V",), ("end", "escape"), ("g", "v")):
+            await press(pilot, *keys)
+            seen.append(screen_text(app))
+        await press(pilot, "h")
+        seen.append(screen_text(app))
+        await press(pilot, "escape")
+        for text in ALL:
+            app.session.reviewer = text[:5000] or "x"
+            app.session.take_queue(ClaimQueue(text[:5000], run, entries))
+            app.session.lists["conversations"] = ListState(text[:5000], text[:50])
+            assert isinstance(app.screen, ReviewScreen)
+            app.screen.sought = text[:5000]
+            app.screen._tell_found()
+            app.screen.reload()
+            app.screen.follow_runs()
+            await calm(pilot)
+            seen.append(screen_text(app))
+            assert app.screen.view is not None
+        for _ in range(3):
+            await press(pilot, "g", "c", "g", "v")
+            seen.append(screen_text(app))
+        for text in seen:
+            assert forbidden(text) == set()

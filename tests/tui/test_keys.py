@@ -1,9 +1,14 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from faithtui.tui import catalog
+from faithtui.tui.app import FaithApp
 from faithtui.tui.bindings import every_binding
 from faithtui.tui.keys import PINNED, KeyHint, pack
+from faithtui.tui.widgets.bars import KeyBar
+from tests.tui.driving import calm, opened
 
 WORDS = st.text(alphabet="abcdef ", min_size=1, max_size=14).map(str.strip).filter(bool)
 HINTS = st.lists(st.builds(KeyHint, st.sampled_from(["y", "ctrl+r", "J/K"]), WORDS), max_size=14)
@@ -49,3 +54,21 @@ def test_no_key_a_terminal_cannot_tell_apart_is_used_alone() -> None:
     for scope, binding in every_binding():
         keys = set(binding.key.split(","))
         assert not keys <= {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+enter"}, (scope, keys)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+async def test_the_footer_of_every_screen_keeps_whole_words_and_help(
+    app: FaithApp, width: int
+) -> None:
+    async with app.run_test(size=(width, 40)) as pilot:
+        await opened(pilot)
+        for name in catalog.SCREENS:
+            app.go(name)
+            await calm(pilot)
+            bar = app.screen.query_one(KeyBar)
+            hints = bar.hints()
+            lines = pack(hints, width, 2)
+            assert lines[-1].text.rstrip().endswith("? help")
+            whole = {text for hint in hints for text in (hint.keys, hint.words)}
+            drawn = {piece.text.strip() for line in lines for piece in line.pieces if piece.look}
+            assert drawn <= whole, name

@@ -1,8 +1,10 @@
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from faithtui.domain.plain import visible, visible_line
+from faithtui.tui.drawing.lists import run_head
 from faithtui.tui.lines import GLANCE, Piece, cut, fit, shown, spread, width_of, wrap
 
 TEXTS = st.text(alphabet=st.sampled_from("ab c\n見語é—"), max_size=60)
@@ -72,3 +74,9 @@ def test_spread_gives_up_the_left_end_first() -> None:
 
 def test_an_endless_text_says_how_much_is_left_out() -> None:
     assert shown("x" * (GLANCE + 5)).text.endswith("… (5 more characters)")
+
+
+@pytest.mark.parametrize("width", range(58, 90))
+def test_no_count_of_a_run_is_cut(width: int) -> None:
+    assert cell_len(run_head(width).text) <= width
+    assert run_head(width).text.rstrip().endswith("labels")

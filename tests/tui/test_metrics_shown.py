@@ -142,7 +142,7 @@ async def test_a_word_said_under_one_metric_is_understood_under_another(
         await press(pilot, "end")
         assert screen.claim is not None
         assert screen.claim.human == "0"
-        assert "0 · Zips are covered" in text_of(boots_app, "claims")
+        assert "0 ·  Zips are covered" in text_of(boots_app, "claims")
         chosen = [
             piece.text
             for line in screen.panes.verdict.lines
@@ -364,7 +364,7 @@ async def test_a_metric_of_a_newer_version_is_shown_by_what_was_stored(
         await opened(pilot)
         spec: MetricSpec = spec_of(app.session.store.runs.row(runs["ragas-faithfulness"]).spec)
         assert spec.labels.names == ("1", "0")
-        for keys in (("enter",), ("enter",), ("y",), ("m",), ("m",)):
+        for keys in (("enter",), ("enter",), ("y",), ("M",), ("M",)):
             await press(pilot, *keys)
             await calm(pilot)
             assert "\x1b" not in screen_text(app)

@@ -9,6 +9,7 @@ PLANNERS = [
     plans.review,
     plans.listing,
     plans.beside,
+    plans.queues,
     plans.agreement,
     plans.compared,
     plans.progress,

@@ -8,9 +8,11 @@ from faithtui.errors import StoreError
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
+from faithtui.tui.lines import Piece
 from faithtui.tui.screens.agreement import AgreementScreen
 from faithtui.tui.screens.dialogs import PickDialog, TextDialog
 from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.panes import Panes
 from tests.tui.driving import (
     calm,
@@ -364,7 +366,7 @@ async def test_a_verdict_that_cannot_be_saved_is_taken_off_the_screen(
         def full(*_: object, **__: object) -> None:
             raise StoreError("the disk is full")
 
-        monkeypatch.setattr(app.session.store.reviews, "record", full)
+        monkeypatch.setattr(app.session.store.reviews, "answer", full)
         await pilot.press("n")
         await until(pilot, lambda: "not saved" in status(app))
         await until(pilot, lambda: not screen.in_flight)
@@ -377,3 +379,23 @@ async def test_a_verdict_that_cannot_be_saved_is_taken_off_the_screen(
         assert "u undoes" not in screen_text(app)
         assert "the disk is full" in screen_text(app)
         assert app.is_running
+
+
+async def test_where_one_is_is_never_cut_at_the_usual_size(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "n", "w")
+        assert screen.claim is not None
+        assert screen.view is not None
+        where = f"claim {screen.claim.number}/{len(screen.view.claims)} "
+        assert where in screen_text(app).splitlines()[0]
+
+
+def test_what_happened_last_is_whole_and_the_other_end_gives_way() -> None:
+    line = StatusLine()
+    line.right = (Piece("blind sample 3/20, ETA 1 min"),)
+    assert line.laid_out(40).text == f"{'blind sample 3/20, ETA 1 min ':>40}"
+    line.left = (Piece("saved, claim 1"),)
+    assert line.laid_out(40).text == " saved, claim 1   blind sample 3/20, E… "
+    line.left = (Piece("thirty-five cells of what was done"),)
+    assert line.laid_out(40).text.strip() == "thirty-five cells of what was done"

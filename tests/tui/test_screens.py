@@ -86,7 +86,7 @@ async def test_the_palette_offers_every_key_of_the_screen(app: FaithApp, key: st
         await opened(pilot)
         titles = [command.title for command in app.get_system_commands(app.screen)]
         for words in ("new run  (n)", "agreement  (a)", "zoom  (z)", "go to review  (g v)"):
-            assert words in titles
+            assert any(title.startswith(f"{words}  ") for title in titles), words
         await press(pilot, key)
         await press(pilot, *"agreement", "enter")
         await until(pilot, lambda: isinstance(app.screen, AgreementScreen))

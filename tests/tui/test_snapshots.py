@@ -154,3 +154,37 @@ def test_light(snap_compare: SnapCompare, steady: FaithApp) -> None:
     steady.theme = "faithtui-light"
     run = after("enter", "enter", "j", "j")
     assert snap_compare(steady, terminal_size=(120, 40), run_before=run)
+
+
+@pytest.mark.parametrize("size", [(60, 18), *SIZES], ids=named)
+def test_blind(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    run = after("g", "u", "c", "enter", "y", "2")
+    assert snap_compare(steady, terminal_size=size, run_before=run)
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=named)
+def test_queues(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    assert snap_compare(steady, terminal_size=size, run_before=after("g", "u", "c"))
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=named)
+def test_integrity(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    assert snap_compare(steady, terminal_size=size, run_before=after("g", "i"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+@pytest.mark.usefixtures("labelled")
+def test_adjudicate(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    run = after("enter", "enter", "n", "n", "n", "g", "d")
+    assert snap_compare(steady, terminal_size=size, run_before=run)
+
+
+@pytest.mark.parametrize("theme", ["high-contrast", "colour-blind"])
+def test_themes(snap_compare: SnapCompare, steady: FaithApp, theme: str) -> None:
+    steady.theme = next(name for name in steady.available_themes if theme in name)
+    assert snap_compare(steady, terminal_size=(80, 24), run_before=after("enter", "enter", "n"))
+
+
+def test_ascii(snap_compare: SnapCompare, steady: FaithApp) -> None:
+    steady._ascii.enabled = True
+    assert snap_compare(steady, terminal_size=(80, 24), run_before=after("enter", "enter", "n"))

@@ -12,25 +12,53 @@ import pytest
 
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
+from faithtui.tui import catalog
 from faithtui.tui.app import FaithApp
+from faithtui.tui.screens.conversations import ConversationsScreen
 from faithtui.tui.screens.refused import RefusedScreen
 from tests.tui.building import NOON
 from tests.tui.driving import opened, press, screen_text, until
 
-SLOW = ("sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy")
+SLOW = frozenset({
+    "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
+    "pandas", "sklearn", "rapidfuzz", "typer", "httpx", "sentencex",
+    "faithtui.cli.main", "faithtui.domain.integrity", "faithtui.domain.evidence",
+    "faithtui.judges.base", "faithtui.metrics.registry", "faithtui.store.tables",
+})  # fmt: skip
+"""What takes long to import, or brings along what does."""
+
+AT_FIRST_PAINT = """
+import sys
+from faithtui.cli import opening
+from faithtui.tui.app import FaithApp
+
+def painted(app):
+    print("loaded", *sorted(sys.modules))
+    app.exit()
+
+# Opening the store comes after the first paint, and imports what the paint must not wait for.
+FaithApp.open = painted
+run = FaithApp.run
+FaithApp.run = lambda app: run(app, headless=True)
+opening.has_terminal = lambda: True
+opening.show_app = opening.show_app.__wrapped__  # the terminal stays as it is
+sys.argv = ["faithtui"]
+from faithtui.cli.entry import main
+main()
+"""
 
 
-def test_nothing_slow_is_imported_before_the_first_paint() -> None:
-    code = (
-        "import sys; from pathlib import Path; from faithtui.tui.app import FaithApp; "
-        "FaithApp(Path('x.db'), reviewer='a'); "
-        f"print([name for name in {SLOW} if name in sys.modules])"
-    )
+def test_nothing_slow_is_imported_before_the_first_paint(tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FAITHTUI")}
+    path = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        [sys.executable, "-c", AT_FIRST_PAINT], capture_output=True, text=True, check=True,
+        stdin=subprocess.DEVNULL,
+        env={**kept, "PYTHONPATH": path, "FAITHTUI_HOME": str(tmp_path)},
     )  # fmt: skip
-    assert done.stdout.strip() == "[]"
+    loaded = next(line for line in done.stdout.splitlines() if line.startswith("loaded")).split()
+    assert "faithtui.tui.screens.runs" in loaded
+    assert set(loaded) & SLOW == set()
 
 
 async def test_the_first_paint_does_not_wait_for_the_store(store_path: Path) -> None:
@@ -122,3 +150,37 @@ async def test_every_theme_has_our_colours(app: FaithApp, theme: str) -> None:
         await opened(pilot)
         await press(pilot, "g", "v")
         screen_text(app)
+
+
+async def test_resizing_through_every_size_never_crashes(app: FaithApp) -> None:
+    sizes = [(20, 5), (250, 80), (60, 18), (59, 17), (100, 30), (33, 9), (160, 50), (80, 24)]
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        for name in catalog.SCREENS:
+            app.go(name)
+            for width, height in sizes:
+                await pilot.resize_terminal(width, height)
+            await press(pilot, "z")
+            for width, height in reversed(sizes):
+                await pilot.resize_terminal(width, height)
+            await press(pilot, "z")
+            await until(pilot, lambda: app.size == (20, 5))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "? help" in screen_text(app))
+
+
+async def test_enter_pressed_while_the_list_is_read_is_carried_out(
+    store_path: Path,
+) -> None:
+    go_on = threading.Event()
+
+    def slowly(path: Path) -> Store:
+        go_on.wait(20)
+        return Store.open(path)
+
+    app = FaithApp(store_path, reviewer="ann", now=lambda: NOON, open_store=slowly)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.press("enter")
+        go_on.set()
+        await until(pilot, lambda: isinstance(app.screen, ConversationsScreen))

@@ -73,9 +73,10 @@ def command(store: Path) -> list[str]:
 
 
 def open_review(terminal: Terminal) -> None:
-    """Go from the first screen to the first claim without a verdict."""
-    terminal.wait("offline")
-    terminal.press("v")
+    """Go to the claims, from the first screen unless the app comes up where it was left."""
+    terminal.wait(lambda: any(each in terminal.screen.text for each in ("offline", "[REVIEW]")))
+    if "[REVIEW]" not in terminal.screen.text:
+        terminal.press("v")
     terminal.wait("#1 > ")
 
 

@@ -339,6 +339,12 @@ def passing_words(report: AgreementReport) -> str:
     )
 
 
+def blind_lines(width: int) -> list[Line]:
+    """Say why no single claim is listed."""
+    words = "Hidden while you work blind: what judge and people said of single claims. Totals stay."
+    return [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
+
+
 def difference_lines(
     differences: Sequence[Disagreement], labels: LabelSet, width: int
 ) -> list[Line]:

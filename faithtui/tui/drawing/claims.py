@@ -1,26 +1,23 @@
 """Lines of the list of what is judged, of one entry of it, and of the windows that hold it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from faithtui.domain.conversation import Span
-from faithtui.domain.evidence import read_text
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels import LabelSet
+from faithtui.domain.review import Action
 from faithtui.store.records import (
     ClaimView,
     DocumentView,
     ReviewView,
-    TurnView,
     WindowVerdictView,
 )
 from faithtui.tui import format as fmt
-from faithtui.tui.drawing.evidence import MOST_READ, joined_line
-from faithtui.tui.drawing.images import image_lines, image_numbers
 from faithtui.tui.drawing.windows import turns_of
 from faithtui.tui.lines import (
     BLANK,
-    GLANCE,
     Line,
     Piece,
     cut,
@@ -40,31 +37,78 @@ TWO_LINES_FROM = 30
 """Cells from which a claim may take two lines and names its windows."""
 
 
+@dataclass(frozen=True, slots=True)
+class ListExtras:
+    """What the list shows besides the claims themselves."""
+
+    ranged: frozenset[ClaimId] = frozenset()
+    """The marked range."""
+    wanted: Container[ClaimId] | None = None
+    """Claims of the queue that is worked through; None: all of them."""
+
+
+NO_EXTRAS = ListExtras()
+
+
+def judge_letter(view: ReviewView, claim: ClaimView, window: int | None, labels: LabelSet) -> Piece:
+    """Give what the judge said: a letter, ! for nothing, a shade where it is hidden."""
+    if claim.id in view.hidden:
+        return Piece(fmt.HIDDEN_CELL, "quiet")
+    label = verdict_in(claim, window).label
+    return Piece(fmt.letter(label, labels), f"strong {fmt.look(label, labels)}")
+
+
 def human_letter(view: ReviewView, claim: ClaimView, labels: LabelSet) -> Piece:
-    """Give what people said: a letter, · for the same as the judge, blank for nothing yet."""
+    """Give what people said: a letter, · for the same as the judge, blank for nothing yet.
+
+    A small letter is a verdict that counts as no reading: given in bulk, or the judge's accepted.
+    """
     mine = heard(view, claim.mine.verdict) if claim.mine else None
     said = mine or claim.human
     if said is None:
         return Piece(" ")
+    if claim.mine is not None and claim.mine.verdict is not None and not claim.mine.counts:
+        return Piece(fmt.letter(said, labels).lower(), "human")
     if said == claim.judge.label:
         return Piece("·", "human")
     return Piece(fmt.letter(said, labels), "human strong")
 
 
-def claim_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) -> list[Line]:
+def mark_of(claim: ClaimView) -> Piece:
+    """Give the mark of what a reviewer wrote down beside a verdict, the weightiest one."""
+    mine = claim.mine
+    if mine is None:
+        return Piece(" ")
+    if mine.flagged:
+        return Piece("f", "warn strong")
+    if mine.action is Action.SKIPPED:
+        return Piece("s", "warn")
+    if mine.unsure:
+        return Piece("~", "warn")
+    return Piece("*" if mine.note else " ", "human")
+
+
+def claim_list(
+    view: ReviewView,
+    focus: Focus,
+    spec: "MetricSpec",
+    width: int,
+    extras: ListExtras = NO_EXTRAS,
+) -> list[Line]:
     """List what is judged: number, judge's letter, people's letter, words, windows.
 
-    Statements stand below the passage they belong to; of a whole answer one line is shown.
+    Statements stand below the passage they belong to; of a whole answer one line is shown. None is
+    marked as the chosen one: `pointed` does that, for much less than making all lines again.
     """
     claims = listed(view, focus.window)
     if not claims:
         return _no_claims(view, focus, spec, width)
     numbers = len(str(len(view.claims)))
-    passages = _passages(view)
+    passages = passages_of(view)
     labels = spec.labels
     lines: list[Line] = []
     if width >= TWO_LINES_FROM:
-        head = Piece(f" {'#':>{numbers}} J H {spec.units[0]}", "quiet")
+        head = Piece(f" {'#':>{numbers}} J H  {spec.units[0]}", "quiet")
         lines.append(spread([head], [Piece("windows ", "quiet")], width))
     document: int | None = None
     for row, claim in enumerate(claims):
@@ -72,31 +116,51 @@ def claim_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) -
             found = passages.get(claim.document)
             lines.append(line(*cut([Piece(" "), *passage_name(claim.document, found)], width)))
         document = claim.document
-        here = claim.id == focus.claim
-        verdict = verdict_in(claim, focus.window)
-        noted = bool(claim.mine and claim.mine.note)
-        first = (
-            Piece(">" if here else " "),
-            Piece(f"{claim.number:>{numbers}} ", "" if is_open(claim) else "quiet"),
-            Piece(fmt.letter(verdict.label, labels), f"strong {fmt.look(verdict.label, labels)}"),
+        aside = extras.wanted is not None and claim.id not in extras.wanted
+        look = "" if is_open(claim) and not aside else "quiet"
+        first: tuple[Piece, ...] = (
+            Piece("=" if claim.id in extras.ranged else " ", "human"),
+            Piece(f"{claim.number:>{numbers}} ", look),
+            judge_letter(view, claim, focus.window, labels),
             Piece(" "),
             human_letter(view, claim, labels),
-            Piece("*" if noted else " ", "human"),
+            mark_of(claim),
         )
         if width < TWO_LINES_FROM:
             room = width - numbers - 6
-            lines.append(Line((*first, Piece(fit(shown_line(claim.text).text, room))), row))
+            lines.append(Line((*first, Piece(fit(shown_line(claim.text).text, room), look)), row))
             continue
+        first = (*first, Piece(" "))
         where = fmt.windows(tuple(each.window for each in claim.verdicts))
-        text = shown_line(claim.text, "" if is_open(claim) else "quiet")
+        room = width - len(where) - 2
         if claim.kind == "answer":
-            body = [Line(tuple(cut([*first, text], width - len(where) - 2)))]
+            body = [Line(tuple(cut([*first, shown_line(claim.text, look)], room)))]
         else:
-            body = wrap([text], width - len(where) - 2, first=first, row=row, most=2)
+            indent = numbers + 7
+            body = [
+                Line((*(first if number == 0 else (Piece(" " * indent),)), *words), row)
+                for number, words in enumerate(_two_lines(claim.text, look, room - indent))
+            ]
         last = body[-1]
         body[-1] = Line(spread(last.pieces, [Piece(where + " ", "quiet")], width).pieces, row)
         lines += body
     return lines
+
+
+def pointed(lines: Sequence[Line], row: int) -> list[Line]:
+    """Mark the chosen entry of a `claim_list`."""
+    marked = list(lines)
+    at = next((index for index, each in enumerate(marked) if each.row == row), None)
+    if at is not None:
+        pieces = marked[at].pieces
+        marked[at] = replace(marked[at], pieces=(Piece(">", "human"), *pieces[1:]))
+    return marked
+
+
+@lru_cache(maxsize=4096)
+def _two_lines(text: str, look: str, width: int) -> tuple[tuple[Piece, ...], ...]:
+    """Wrap the words of a claim; kept, because a verdict changes one claim of hundreds."""
+    return tuple(each.pieces for each in wrap([shown_line(text, look)], width, most=2))
 
 
 def passage_name(number: int, found: tuple[DocumentView, int] | None) -> list[Piece]:
@@ -110,7 +174,7 @@ def passage_name(number: int, found: tuple[DocumentView, int] | None) -> list[Pi
     return [*pieces, Piece(f" · turn {turn + 1}", "quiet")]
 
 
-def _passages(view: ReviewView) -> Mapping[int, tuple[DocumentView, int]]:
+def passages_of(view: ReviewView) -> Mapping[int, tuple[DocumentView, int]]:
     """Find each passage by its number, with the turn of an assistant that retrieved it first."""
     found: dict[int, tuple[DocumentView, int]] = {}
     for turn in sorted(view.turns, key=lambda each: each.role != "assistant"):
@@ -151,120 +215,6 @@ def _no_claims(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) -
     return lines
 
 
-def claim_card(
-    view: ReviewView, claim: ClaimView | None, spec: "MetricSpec", width: int
-) -> list[Line]:
-    """Show what is judged in full, and the words it was taken from."""
-    if claim is None:
-        return [line(Piece(" nothing chosen", "quiet"))]
-    pad = [Piece(" ")]
-    if claim.kind == "answer":
-        lines = wrap([shown(claim.text, "claim")], width - 1, first=pad)
-        lines += _turn_images(view, claim.turn, width)
-        return [*lines, BLANK, *_asked(view, claim, width)]
-    lines = [*wrap([shown(claim.text, "claim strong")], width - 1, first=pad), BLANK]
-    if claim.kind == "statement":
-        return lines + _stated(view, claim, spec, width)
-    answer = next((turn for turn in view.turns if turn.position == claim.turn), None)
-    if answer is None:
-        return lines
-    lines += _said_in(claim, spec, "answer", answer.content, width)
-    return lines + _asked(view, claim, width)
-
-
-def _stated(view: ReviewView, claim: ClaimView, spec: "MetricSpec", width: int) -> list[Line]:
-    """Show where a statement stands in its passage."""
-    pad = [Piece(" ")]
-    if claim.document is None:
-        return []
-    found = _passages(view).get(claim.document)
-    lines = wrap(
-        [Piece("from ", "quiet"), *passage_name(claim.document, found)], width - 1, first=pad
-    )
-    if found is not None:
-        lines += _said_in(claim, spec, "passage", found[0].text, width)
-    return lines
-
-
-def _said_in(claim: ClaimView, spec: "MetricSpec", name: str, text: str, width: int) -> list[Line]:
-    """Show the words of a text that make a claim, or which of the claim's words it lacks."""
-    pad = [Piece(" ")]
-    if claim.span is not None:
-        return wrap(
-            [Piece(f"{name}: ", "quiet"), *quoted_answer(text, claim.span)],
-            width - 1,
-            first=pad,
-            most=4,
-        )
-    missing = missing_words(claim.text, text)
-    if missing:
-        said = [
-            Piece(f"not word for word in the {name}; not found: ", "quiet"),
-            shown_line(", ".join(missing), "warn", limit=200),
-        ]
-    else:
-        said = [Piece(f"all its words are in the {name}", "quiet")]
-    return [
-        *wrap(said, width - 1, first=pad, most=3),
-        *wrap(
-            [Piece(f"{name}: ", "quiet"), joined_line(text[:600])],
-            width - 1,
-            first=pad,
-            most=4,
-        ),
-    ]
-
-
-def _asked(view: ReviewView, claim: ClaimView, width: int) -> list[Line]:
-    """Show what the user had asked."""
-    question = _question(view.turns, claim.turn)
-    if question is None:
-        return []
-    return wrap(
-        [Piece("asked: ", "quiet"), shown_line(question.content, "quiet", limit=600)],
-        width - 1,
-        first=[Piece(" ")],
-        most=3,
-    )
-
-
-def _turn_images(view: ReviewView, position: int, width: int) -> list[Line]:
-    turn = next((each for each in view.turns if each.position == position), None)
-    if turn is None:
-        return []
-    return image_lines(turn.images, image_numbers(view), width - 1, [Piece(" ")])
-
-
-def quoted_answer(content: str, span: Span) -> list[Piece]:
-    """Give the words of a text that make a claim, and some around them."""
-    before = content[max(0, span.start - 60) : span.start]
-    after = content[span.end : span.end + 100]
-    return [
-        joined_line(("…" if span.start > 60 else "") + before.lstrip()),
-        Piece("«", "quote"),
-        joined_line(content[span.start : span.end], "quote"),
-        Piece("»", "quote"),
-        joined_line(after.rstrip() + ("…" if span.end + 100 < len(content) else "")),
-    ]
-
-
-def missing_words(claim: str, answer: str) -> list[str]:
-    """List the claim's telling words that the text does not have, in order."""
-    there = {word.stem for word in read_text(answer[:MOST_READ]).words}
-    read = read_text(claim[:GLANCE])
-    return [
-        claim[word.span.start : word.span.end]
-        for word in read.words
-        if word.weight and word.stem not in there
-    ]
-
-
-def _question(turns: Sequence[TurnView], answer: int) -> TurnView | None:
-    """Find the user turn an answer replies to."""
-    before = [turn for turn in turns if turn.position < answer and turn.role == "user"]
-    return before[-1] if before else None
-
-
 def occurrences(claim: ClaimView, view: ReviewView, labels: LabelSet, width: int) -> list[Line]:
     """List the judge's word on a claim in each window that holds it."""
     lines: list[Line] = []
@@ -277,7 +227,9 @@ def occurrences(claim: ClaimView, view: ReviewView, labels: LabelSet, width: int
                 (
                     Piece(f" w{verdict.window + 1:<3}", "strong"),
                     Piece(f"turns {turns_of(window.turns):<8}", "quiet"),
-                    Piece(fmt.word(verdict.label, labels), fmt.look(verdict.label, labels)),
+                    Piece(fmt.HIDDEN, "quiet")
+                    if claim.id in view.hidden
+                    else Piece(fmt.word(verdict.label, labels), fmt.look(verdict.label, labels)),
                     Piece(f"{sure}{home}", "quiet"),
                 ),
                 row,

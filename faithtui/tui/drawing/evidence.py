@@ -2,22 +2,26 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from faithtui.domain.conversation import Image, Span
 from faithtui.domain.evidence import (
+    QUOTE_FROM,
+    Mark,
     NamedTruth,
     Quote,
     RankedPassage,
-    ReadText,
     excerpt,
+    place_of,
     rank_passages,
-    read_text,
 )
 from faithtui.domain.ids import TruthId
+from faithtui.domain.lost import DrawnTruths, LostFact, lost_facts
+from faithtui.domain.wording import DECISIVE, ReadText, read_text, weights_of
 from faithtui.store.records import ClaimView, DocumentView, ReviewView
+from faithtui.tui import format as fmt
 from faithtui.tui.drawing.images import image_lines, image_numbers
 from faithtui.tui.drawing.transcript import not_used
 from faithtui.tui.lines import BLANK, GLANCE, LONGEST, Line, Piece, line, shown, shown_line, wrap
@@ -28,15 +32,36 @@ if TYPE_CHECKING:
 _LINE_END = re.compile(r"\s*\n\s*")
 MOST_READ = 60_000
 """Characters of a text that are compared; a key must not wait for more."""
+LOST_FROM = 0.2
+"""A sentence that shares less with a claim has nothing to do with it, whatever it lost."""
+_UNSPOKEN_FROM = 0.34
+"""The same for a sentence of which no truth speaks: passages are full of those."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadView:
-    """A conversation's passages and truths cut into words once, for all its claims."""
+    """A conversation's texts cut into words once, for all its claims."""
 
     documents: Mapping[int, ReadText]
     """By P number."""
     truths: Mapping[TruthId, ReadText]
+    turns: Mapping[int, ReadText] = field(default_factory=dict)
+    """By position."""
+    lost: Mapping[int, tuple[LostFact, ...]] = field(default_factory=dict)
+    """By P number: facts that no truth of the view covers. Not to be shown while the view is
+    blind, which may lack truths."""
+    places: Mapping[TruthId, int] = field(default_factory=dict)
+    """Index of the sentence of its document that a truth was drawn from, where there is one."""
+
+
+Where = Literal["turn", "window", "elsewhere"]
+"""Where a passage was retrieved: for the claim's turn, in its window, elsewhere in the
+conversation, so that the judge did not see it."""
+
+_GROUPS: Mapping[Where, str] = {
+    "window": "in the window, not retrieved for this answer:",
+    "elsewhere": "in the conversation, but not retrieved at this turn:",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,47 +71,82 @@ class PassageView:
     document: DocumentView
     turn: int
     """The turn that retrieved it: the claim's own where several did."""
-    own: bool
-    """It was retrieved for the claim's turn."""
+    where: Where
     read: ReadText
     ranked: RankedPassage
     truths: tuple[tuple[int, str], ...]
     """T numbers the judge named for the claim in this passage, each with its stance."""
     ranks: bool = True
     """How well it matches says something; a statement's own passage is just the passage."""
+    lost: int = 0
+    """Facts of it that no truth covers; 0 while the judge is hidden."""
 
 
 def read_view(view: ReviewView) -> ReadView:
-    """Cut the passages and truths of a conversation into words. Slow for long ones."""
-    documents = {
-        document.number: document for turn in view.turns for document in turn.documents or ()
+    """Cut the texts of a conversation into words. Slow for long ones: meant for a thread."""
+    texts = {
+        document.number: document.text for turn in view.turns for document in turn.documents or ()
     }
+    documents = {number: read_text(text[:MOST_READ]) for number, text in texts.items()}
+    truths = {truth.id: read_text(truth.text[:GLANCE]) for truth in view.truths}
+    facts = DrawnTruths.of(() if _are_messages(view) else truths.values())
     return ReadView(
-        {number: read_text(document.text[:MOST_READ]) for number, document in documents.items()},
-        {truth.id: read_text(truth.text[:GLANCE]) for truth in view.truths},
+        documents,
+        truths,
+        {turn.position: read_text(turn.content[:MOST_READ]) for turn in view.turns},
+        {number: lost_facts(read, facts) for number, read in documents.items()},
+        {
+            truth.id: place
+            for truth in view.truths
+            if truth.document in documents
+            for place in [place_of(truths[truth.id], documents[truth.document], truth.span)]
+            if place is not None
+        },
+    )
+
+
+def _are_messages(view: ReviewView) -> bool:
+    """Whether what is checked against are messages: nothing of a passage is lost in those."""
+    asked = {turn.content for turn in view.turns if turn.role == "user"}
+    return all(
+        truth.document is None and (truth.text in asked or truth.text.split("\n[")[0] in asked)
+        for truth in view.truths
     )
 
 
 def ranked_passages(
     view: ReviewView, claim: ClaimView, window: int | None, read: ReadView
 ) -> tuple[PassageView, ...]:
-    """Rank the passages of a claim: those of its turn first, then the others of its window.
+    """Rank the passages of a claim.
 
-    A statement of a passage has that passage alone, with the statement marked in it.
+    Those of its turn come first, then the others of its window, then those of the rest of the
+    conversation that speak of the same things. A statement of a passage has that passage alone,
+    with the statement marked in it.
     """
     if claim.kind == "statement":
         return _own_passage(view, claim, read)
     home = window if window is not None else claim.judge.window
     turns = set(view.windows[home].turns) if home < len(view.windows) else set()
-    own: dict[int, tuple[DocumentView, int]] = {}
-    others: dict[int, tuple[DocumentView, int]] = {}
+    groups: dict[Where, dict[int, tuple[DocumentView, int]]] = {
+        "turn": {},
+        "window": {},
+        "elsewhere": {},
+    }
     for turn in view.turns:
+        where: Where = "elsewhere"
         if turn.position == claim.turn:
-            own |= {document.number: (document, turn.position) for document in turn.documents or ()}
-        elif turn.position in turns and turn.role == "assistant":
-            for document in turn.documents or ():
-                others.setdefault(document.number, (document, turn.position))
-    others = {number: found for number, found in others.items() if number not in own}
+            where = "turn"
+        elif turn.role != "assistant":
+            continue  # no metric reads the context of user turns
+        elif turn.position in turns:
+            where = "window"
+        for document in turn.documents or ():
+            groups[where].setdefault(document.number, (document, turn.position))
+    seen: set[int] = set()
+    for group in groups.values():
+        for number in seen & group.keys():
+            del group[number]
+        seen |= group.keys()
     truths = {truth.id: truth for truth in view.truths}
     named: dict[int, list[NamedTruth]] = {}
     numbers: dict[int, list[tuple[int, str]]] = {}
@@ -95,27 +155,75 @@ def ranked_passages(
         if truth is None or truth.document is None:
             continue
         named.setdefault(truth.document, []).append(
-            NamedTruth(truth.text[:GLANCE], each.stance, truth.span)
+            NamedTruth(read.truths[truth.id], each.stance, truth.span)
         )
         numbers.setdefault(truth.document, []).append((truth.number, each.stance))
     said = read_text(claim.text[:GLANCE])
     found: list[PassageView] = []
-    for group, is_own in ((own, True), (others, False)):
+    for where, group in groups.items():
         keys = list(group)
         ranking = rank_passages(
             said, [read.documents[key] for key in keys], [named.get(key, []) for key in keys]
         )
-        found += [
-            PassageView(
-                *group[keys[ranked.position]],
-                is_own,
-                read.documents[keys[ranked.position]],
-                ranked,
-                tuple(numbers.get(keys[ranked.position], ())),
+        for ranked in ranking:
+            key = keys[ranked.position]
+            # What was not in view is only worth a look where it would have settled the claim.
+            if where == "elsewhere" and ranked.match < QUOTE_FROM and key not in named:
+                continue
+            lost = lost_for(view, claim, key, read) if where == "turn" else ()
+            found.append(
+                PassageView(
+                    *group[key],
+                    where,
+                    read.documents[key],
+                    _with_lost(ranked, lost, read.documents[key]),
+                    tuple(numbers.get(key, ())),
+                    lost=len(lost),
+                )
             )
-            for ranked in ranking
-        ]
     return tuple(found)
+
+
+def _with_lost(ranked: RankedPassage, lost: Sequence[LostFact], passage: ReadText) -> RankedPassage:
+    """Quote lost conditions too, where nothing else is quoted; sentences would be too much."""
+    quotes, marks = list(ranked.quotes), {mark.span: mark for mark in ranked.marks}
+    for fact in lost:
+        span = fact.span
+        free = all(span.end <= each.span.start or each.span.end <= span.start for each in quotes)
+        if "condition" not in fact.kinds or not free:
+            continue
+        quotes.append(Quote(span, None))
+        for word in passage.words_in(fact.sentence):
+            if word.kind in DECISIVE and span.start <= word.span.start < span.end:
+                marks.setdefault(word.span, Mark(word.span, word.kind, False))
+    return replace(
+        ranked,
+        quotes=tuple(sorted(quotes, key=lambda each: each.span.start)),
+        marks=tuple(sorted(marks.values(), key=lambda each: each.span.start)),
+    )
+
+
+def lost_for(
+    view: ReviewView, claim: ClaimView, document: int, read: ReadView
+) -> tuple[LostFact, ...]:
+    """List the facts of a passage that no truth covers and that bear on a claim, nearest first.
+
+    Returns:
+        () while anything is hidden: what looks wrong would tell what the judge may have got wrong.
+    """
+    facts = () if view.blind else read.lost.get(document, ())
+    if not facts:
+        return ()
+    stems = read.documents[document].stems
+    weights = weights_of(read_text(claim.text[:GLANCE]).words)
+    total = sum(weights.values()) or 1
+    near: list[tuple[float, LostFact]] = []
+    for fact in facts:
+        share = sum(weights[stem] for stem in weights.keys() & stems[fact.sentence]) / total
+        if share >= (LOST_FROM if fact.kinds else _UNSPOKEN_FROM):
+            near.append((share, fact))
+    near.sort(key=lambda each: (-each[0], each[1].sentence))
+    return tuple(fact for _, fact in near)
 
 
 def _own_passage(view: ReviewView, claim: ClaimView, read: ReadView) -> tuple[PassageView, ...]:
@@ -124,9 +232,9 @@ def _own_passage(view: ReviewView, claim: ClaimView, read: ReadView) -> tuple[Pa
         for document in turn.documents or ():
             if turn.position == claim.turn and document.number == claim.document:
                 quotes = (Quote(claim.span, None),) if claim.span is not None else ()
-                ranked = RankedPassage(0, 1.0, claim.span, quotes, ())
+                ranked = RankedPassage(0, 1.0, claim.span, quotes, (), ())
                 text = read.documents[document.number]
-                return (PassageView(document, turn.position, True, text, ranked, (), False),)
+                return (PassageView(document, turn.position, "turn", text, ranked, (), False),)
     return ()
 
 
@@ -152,8 +260,10 @@ def passage_lines(
     lines: list[Line] = []
     starts: list[int] = []
     for number, passage in enumerate(passages):
-        if not passage.own and (number == 0 or passages[number - 1].own):
-            words = "in the window, not retrieved for this answer:"
+        if passage.where in _GROUPS and (
+            number == 0 or passages[number - 1].where != passage.where
+        ):
+            words = _GROUPS[passage.where]
             lines += wrap([Piece(words, "quiet")], width, first=[Piece(" ")])
         starts.append(len(lines))
         mark, *heading = _heading(passage, number == chosen)
@@ -176,6 +286,11 @@ def _heading(passage: PassageView, chosen: bool) -> list[Piece]:
     pieces.append(Piece(f" · turn {passage.turn + 1}", "quiet"))
     if passage.ranks:
         pieces.append(Piece(f" · match {passage.ranked.match:.2f}", "quiet"))
+    if passage.ranked.differs:
+        kinds = ", ".join(passage.ranked.differs)
+        pieces.append(Piece(f" · differs: {kinds}", "warn"))
+    if passage.lost:
+        pieces.append(Piece(f" · {fmt.plural(passage.lost, 'fact')} in no truth", "warn"))
     for number, stance in passage.truths:
         look = "good" if stance == "supports" else "bad"
         pieces.append(Piece(f" · T{number} {stance}", look))
@@ -227,7 +342,7 @@ def marked(passage: PassageView, part: Span, *, one_line: bool = False) -> list[
             pieces.append(Piece("«", f"{opening[start]} strong"))
         mark = marks.get(start)
         if mark is not None:
-            look = f"{look} {'mark' if mark.kind in ('number', 'negation') else 'strong'}"
+            look = f"{look} {'mark' if mark.kind in DECISIVE else 'strong'}"
         pieces.append(make(text[start:end], look.strip()))
         if end in closing:
             pieces.append(Piece("»", f"{closing[end]} strong"))

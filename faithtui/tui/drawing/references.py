@@ -2,16 +2,22 @@
 
 from typing import TYPE_CHECKING
 
-from faithtui.domain.evidence import overlap, read_text
+from faithtui.domain.evidence import overlap
+from faithtui.domain.lost import LostFact
+from faithtui.domain.wording import read_text
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
+from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter, references_of
-from faithtui.tui.drawing.evidence import ReadView
+from faithtui.tui.drawing.evidence import ReadView, joined_line, lost_for
 from faithtui.tui.drawing.images import image_lines, image_numbers
 from faithtui.tui.lines import BLANK, GLANCE, Line, Piece, line, shown, shown_line, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
+_MOST_LOST = 3
+"""Facts of one passage that are quoted."""
+_LINES_OF_LOST = 4
 SIMILAR_FROM = 0.3
 """Shared words below this share say nothing worth a number."""
 
@@ -23,19 +29,35 @@ def reference_lines(
     read: ReadView,
     spec: "MetricSpec",
     width: int,
+    key: str = "T",
 ) -> list[Line]:
-    """List what a claim is checked against: what the judge named, then the others in view."""
+    """List what a claim is checked against: what the judge named, then the others in view.
+
+    Args:
+        view: The conversation, without what is hidden.
+        claim: The claim looked at.
+        window: The window looked at; None: all of them.
+        read: The texts of the view, read once.
+        spec: The metric.
+        width: Cells of a line.
+        key: What shows the references while they are hidden.
+    """
     pad = [Piece(" ")]
     if spec.references is None:
         return wrap([Piece(spec.nothing_checked, "quiet")], width - 1, first=pad)
     if claim is None:
         return []
+    if not view.truths and view.hidden:
+        words = f"hidden with the judge's word; {key} shows them, and that is recorded"
+        return wrap([Piece(fmt.HIDDEN, "quiet"), Piece(f" {words}", "quiet")], width - 1, first=pad)
     if not view.truths:
         return wrap([Piece(spec.nothing_checked, "warn")], width - 1, first=pad)
-    lines = named_references(view, claim, window, spec, width)
-    if not lines:
+    lines = named_references(view, claim, window, spec, width, read)
+    if not lines and claim.id not in view.hidden:
         words = f"named for {spec.units[0]} {claim.number}: none"
         lines = [line(Piece(f" {words}", "quiet")), BLANK]
+    if spec.references_are_facts:
+        lines += lost_lines(view, claim, read, width)
     home = window if window is not None else claim.judge.window
     named = {each.truth for each in claim.evidence}
     rest = [truth for truth in view.truths if truth.id not in named and home in truth.windows]
@@ -44,7 +66,7 @@ def reference_lines(
     if not spec.references_are_facts:
         lines.append(line(Piece(f" others in w{home + 1}", "quiet")))
         for truth in rest:
-            lines += _reference(view, truth, spec, width, "quiet", "")
+            lines += _reference(view, truth, spec, width, "quiet", "", read)
         return lines
     said = read_text(claim.text[:GLANCE])
     shares = {truth.number: overlap(said, read.truths[truth.id]) for truth in rest}
@@ -52,12 +74,52 @@ def reference_lines(
     for truth in sorted(rest, key=lambda each: (-shares[each.number], each.number)):
         share = shares[truth.number]
         note = f"~ {share:.2f}" if share >= SIMILAR_FROM else ""
-        lines += _reference(view, truth, spec, width, "quiet", note)
+        lines += _reference(view, truth, spec, width, "quiet", note, read)
     return lines
 
 
+def lost_lines(view: ReviewView, claim: ClaimView, read: ReadView, width: int) -> list[Line]:
+    """Say what the passages of a claim's turn tell and no truth does; [] for nothing."""
+    turn = next((each for each in view.turns if each.position == claim.turn), None)
+    lines: list[Line] = []
+    for document in turn.documents or () if turn is not None else ():
+        facts = lost_for(view, claim, document.number, read)
+        if not facts:
+            continue
+        words = f"P{document.number} has {fmt.plural(len(facts), 'fact')} that no truth covers:"
+        lines += wrap([Piece(words, "warn strong")], width - 1, first=[Piece(" ! ", "warn strong")])
+        for fact in facts[:_MOST_LOST]:
+            lines += wrap(
+                _lost(document.text, fact), width - 1, first=[Piece("   ")], most=_LINES_OF_LOST
+            )
+        if len(facts) > _MOST_LOST:
+            more = f"and {len(facts) - _MOST_LOST} more; t shows the passage"
+            lines.append(line(Piece(f"   {more}", "quiet")))
+    if lines:
+        why = "(truth extraction lost it: the judge never saw it)"
+        lines += [*wrap([Piece(why, "quiet")], width - 1, first=[Piece("   ")]), BLANK]
+    return lines
+
+
+def _lost(text: str, fact: LostFact) -> list[Piece]:
+    """Quote what was lost, with the words that decide marked."""
+    pieces = [Piece("«", "quote")]
+    start = fact.span.start
+    for word in fact.words:
+        pieces.append(joined_line(text[start : word.start], "quote"))
+        pieces.append(joined_line(text[word.start : word.end], "quote mark"))
+        start = word.end
+    pieces.append(joined_line(text[start : fact.span.end], "quote"))
+    return [*pieces, Piece("»", "quote")]
+
+
 def named_references(
-    view: ReviewView, claim: ClaimView, window: int | None, spec: "MetricSpec", width: int
+    view: ReviewView,
+    claim: ClaimView,
+    window: int | None,
+    spec: "MetricSpec",
+    width: int,
+    read: ReadView,
 ) -> list[Line]:
     """List what the judge named for a claim; [] for nothing."""
     home = window if window is not None else claim.judge.window
@@ -80,13 +142,19 @@ def named_references(
         lines += wrap([Piece(words, f"{look} strong")], width - 1, first=[Piece(" ")])
         for truth in chosen:
             note = "" if home in truth.windows else f"not in w{home + 1}"
-            lines += _reference(view, truth, spec, width, look, note)
+            lines += _reference(view, truth, spec, width, look, note, read)
         lines.append(BLANK)
     return lines
 
 
 def _reference(
-    view: ReviewView, truth: TruthView, spec: "MetricSpec", width: int, look: str, note: str
+    view: ReviewView,
+    truth: TruthView,
+    spec: "MetricSpec",
+    width: int,
+    look: str,
+    note: str,
+    read: ReadView,
 ) -> list[Line]:
     first = [Piece(f" {reference_letter(spec)}{truth.number:<3}", f"{look} strong")]
     plain = "quiet" if look == "quiet" else ""
@@ -96,12 +164,18 @@ def _reference(
         pieces = [shown(turn.content, plain), Piece(f"  {tail}", "quiet")]
         images = image_lines(turn.images, image_numbers(view), width - 1, [Piece(" " * 5)])
         return wrap(pieces, width - 1, first=first) + images
-    where = f"P{truth.document}" if truth.document is not None else ""
+    where = _place(truth, read) if truth.document is not None else ""
     tail = " ".join(word for word in (where, note) if word)
     pieces = [shown_line(truth.text, plain)]
     if tail:
         pieces.append(Piece(f"  {tail}", "quiet"))
     return wrap(pieces, width - 1, first=first)
+
+
+def _place(truth: TruthView, read: ReadView) -> str:
+    """Name the document of a truth and which of its sentences it was drawn from."""
+    sentence = read.places.get(truth.id)
+    return f"P{truth.document}" + ("" if sentence is None else f" s{sentence + 1}")
 
 
 def _message(view: ReviewView, truth: TruthView) -> TurnView | None:

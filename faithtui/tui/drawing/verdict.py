@@ -1,9 +1,11 @@
 """Lines of the verdict: what can be said, what was said, and what it does to the scores."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet
+from faithtui.domain.review import REASON_CODES, Action
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter
@@ -31,6 +33,8 @@ class VerdictView:
     """Show scores in which each interaction counts once, not once per window."""
     last: str
     """The last act in words; "" for none yet."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """What a key is called, by the key it is by default; a missing one is as it was."""
 
     @property
     def labels(self) -> LabelSet:
@@ -62,7 +66,7 @@ def score_line(shown_view: VerdictView) -> list[Piece]:
     name = "per interaction" if shown_view.once else "windowed"
     pieces = [Piece(f"{name} ", "quiet")]
     pieces.append(Piece(conversation_score(view, shown_view.once), "strong"))
-    if window is not None and window < len(view.windows):
+    if window is not None and window < len(view.windows) and not view.blind:
         row = view.windows[window]
         pieces += [
             Piece(f" · w{window + 1} ", "quiet"),
@@ -73,6 +77,8 @@ def score_line(shown_view: VerdictView) -> list[Piece]:
 
 def conversation_score(view: ReviewView, once: bool) -> str:
     """Write the conversation's score, judge's and corrected."""
+    if view.blind:
+        return fmt.HIDDEN
     judge, corrected = view.item.scores, view.item.corrected
     if once:
         return fmt.score_change(
@@ -99,6 +105,8 @@ def _wrote(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
 
 def _judge(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     labels = shown_view.labels
+    if _is_hidden(shown_view, claim):
+        return [Piece(fmt.HIDDEN, "quiet"), Piece(" hidden until you answer", "quiet")]
     verdict = verdict_in(claim, shown_view.focus.window)
     pieces = [
         Piece(fmt.word(verdict.label, labels), f"strong {fmt.look(verdict.label, labels)}"),
@@ -114,6 +122,41 @@ def _judge(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
         where = fmt.windows(tuple(each.window for each in claim.verdicts))
         pieces.append(Piece(f" · same in {where}", "quiet"))
     return pieces
+
+
+def _is_hidden(shown_view: VerdictView, claim: ClaimView) -> bool:
+    return claim.id in shown_view.view.hidden
+
+
+def _marks(claim: ClaimView) -> list[Piece]:
+    """Tell what belongs to the reviewer's verdict: code, doubt, flag, put off, no reading."""
+    mine = claim.mine
+    if mine is None:
+        return []
+    code = next((each for each in REASON_CODES if each.name == mine.code), None)
+    words = [
+        (f"code {code.title}" if code else "", "human"),
+        ("low confidence" if mine.unsure else "", "warn"),
+        ("flagged" if mine.flagged else "", "warn strong"),
+        ("put off" if mine.action is Action.SKIPPED else "", "warn"),
+        ("in bulk: no reading" if mine.action is Action.BULK else "", "quiet"),
+        ("accepted: no reading" if mine.action is Action.ACCEPTED else "", "quiet"),
+    ]
+    pieces: list[Piece] = []
+    for text, look in words:
+        if text:
+            pieces += [Piece(" · ", "quiet")] if pieces else []
+            pieces.append(Piece(text, look))
+    return pieces
+
+
+def _codes(shown_view: VerdictView, width: int) -> list[Line]:
+    """List the reason codes with their keys."""
+    pieces: list[Piece] = []
+    for number, code in enumerate(REASON_CODES, start=1):
+        key = shown_view.keys.get(str(number), str(number))
+        pieces += [Piece(key, "key"), Piece(f" {code.title}  ", "quiet")]
+    return wrap(pieces, width - 1, first=[Piece(f" {'code':<7}", "quiet")], most=4)
 
 
 def _truths(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
@@ -180,20 +223,26 @@ def _strip(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
     room = width - 2
     said = _said(shown_view, claim)
     yours: list[Piece] = [Piece("yours: ", "quiet")]
-    for key, label, meaning in choices(shown_view.spec):
+    for by_default, label, meaning in choices(shown_view.spec):
         if len(yours) > 1:
             yours.append(Piece("  "))
+        key = shown_view.keys.get(by_default, by_default)
         yours += _choice(key, label, "not fair" if label == NOT_A_CLAIM else meaning, said)
     judge = [Piece("judge: ", "quiet"), *_judge(shown_view, claim), *_truths(shown_view, claim)]
     reason = verdict_in(claim, shown_view.focus.window).reason
     wrote = _wrote(shown_view, claim)
+    hidden = _is_hidden(shown_view, claim)
+    none = "v shows it, and that is recorded" if hidden else "no reason given"
     why = [
-        Piece("why:   ", "quiet"),
+        Piece("       " if hidden else "why:   ", "quiet"),
         *([Piece("wrote ", "quiet"), *wrote, Piece(" · ", "quiet")] if wrote else []),
-        shown_line(reason, limit=600) if reason else Piece("no reason given", "quiet"),
+        shown_line(reason, limit=600) if reason else Piece(none, "quiet"),
     ]
     last: list[Piece] = [Piece("score: ", "quiet"), *score_line(shown_view)]
     note = _note(claim)
+    marks = _marks(claim)
+    if marks:
+        last += [Piece(" · ", "quiet"), *marks]
     others = _others(shown_view, claim)
     elsewhere = _mine_elsewhere(shown_view, claim)
     if elsewhere:
@@ -211,7 +260,8 @@ def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]
     said = _said(shown_view, claim)
     lines: list[Line] = []
     pad = 8
-    for number, (key, label, meaning) in enumerate(choices(shown_view.spec)):
+    for number, (by_default, label, meaning) in enumerate(choices(shown_view.spec)):
+        key = shown_view.keys.get(by_default, by_default)
         head = Piece(f" {'yours' if number == 0 else '':<{pad - 1}}", "quiet")
         lines.append(line(head, *_choice(key, label, meaning, said)))
     elsewhere = _mine_elsewhere(shown_view, claim)
@@ -231,15 +281,24 @@ def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]
     wrote = _wrote(shown_view, claim)
     if wrote:
         lines += field("wrote", wrote, 4)
-    lines += field("why", [shown(reason)] if reason else [Piece("no reason given", "quiet")], 5)
+    none = "no reason given"
+    if _is_hidden(shown_view, claim):
+        none = "v shows it, and that is recorded"
+    lines += field(
+        "why" if reason else "", [shown(reason)] if reason else [Piece(none, "quiet")], 5
+    )
     others = _others(shown_view, claim)
     if others:
         lines += field("others", others, 2)
     lines.append(BLANK)
     lines += field("score", score_line(shown_view), 2)
+    marks = _marks(claim)
+    if marks:
+        lines += field("marks", marks, 2)
     note = _note(claim)
     if note:
         lines += wrap(note[1:], width - 1, first=[Piece(f" {'note':<{pad - 1}}", "quiet")], most=3)
     if shown_view.last:
         lines += field("last", [Piece(shown_view.last), Piece(" · u undoes", "quiet")], 3)
+        lines += [BLANK, *_codes(shown_view, width)]
     return lines

@@ -25,7 +25,9 @@ def window_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) 
             "all",
             turns_of(tuple(turn.position for turn in view.turns)),
             view.claims,
-            fmt.score_change(
+            fmt.HIDDEN
+            if view.blind
+            else fmt.score_change(
                 scores.windowed if scores else None, corrected.windowed if corrected else None
             ),
             width,
@@ -39,7 +41,7 @@ def window_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) 
                 f"w{window.position + 1}",
                 turns_of(window.turns) + (" !" if window.without_context else ""),
                 listed(view, window.position),
-                fmt.score_change(window.score, window.corrected),
+                fmt.HIDDEN if view.blind else fmt.score_change(window.score, window.corrected),
                 width,
             )
         )

@@ -289,6 +289,10 @@ class AgreementScreen(FaithScreen):
         }
         for name, (build, title) in builders.items():
             self.query_one(f"#{name}", Pane).show(build, title=title)
+        if self.session.blind:
+            self.query_one("#differences", RowPane).show(
+                draw.blind_lines, title="Where they differ"
+            )
         self.query_one("#differences", RowPane).hint = "J judge → people · enter opens"
         self.entitle(
             [
@@ -315,6 +319,8 @@ class AgreementScreen(FaithScreen):
     @on(MatrixPane.Opened)
     def open_cell(self, event: MatrixPane.Opened) -> None:
         """List what a cell counts; the chosen one opens in review."""
+        if self._refused("the list"):
+            return
         if self.agreement is None or self.level is None or self.spec is None:
             return
         report = self.agreement.report
@@ -343,6 +349,8 @@ class AgreementScreen(FaithScreen):
     @on(RowPane.Chosen, "#differences")
     def open_difference(self, event: RowPane.Chosen) -> None:
         """Open a disagreement in review."""
+        if self._refused("the list"):
+            return
         if self.agreement is not None and self.level is not None:
             each = draw.level_of(self.agreement.report, self.level).disagreements[event.row]
             self.open_unit(draw.Unit(each.claim, each.conversation, each.key, each.turn, each.text))
@@ -358,6 +366,13 @@ class AgreementScreen(FaithScreen):
             session.item, session.claim = item, unit.claim
             self.post_message(Go("review"))
 
+    def _refused(self, what: str) -> bool:
+        """Refuse, audibly, what tells of single claims, while they are hidden."""
+        if self.session.blind:
+            self.app.bell()
+            self.say(Piece(f"{what} would show the judge's words while you work blind", "warn"))
+        return self.session.blind
+
     def action_review(self) -> None:
         """Review this run."""
         self.post_message(Go("review"))
@@ -365,7 +380,7 @@ class AgreementScreen(FaithScreen):
     @work(exclusive=True, group="export", exit_on_error=False)
     async def action_export(self) -> None:
         """Write the report into a new directory."""
-        if self.agreement is None:
+        if self.agreement is None or self._refused("the report"):
             return
         from faithtui.engine.reporting import write_report
 

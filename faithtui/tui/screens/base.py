@@ -14,24 +14,25 @@ from faithtui.tui.lines import Piece, shown_line
 from faithtui.tui.messages import Failed
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
+from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 
 T = TypeVar("T")
 
 
 SIDES = ("REVIEW", "METRICS")
-"""Title words of the two screens of a conversation, between which `m` switches."""
+"""Title words of the two screens of a conversation, between which `M` switches."""
 
 
 def tabs(here: str) -> tuple[Piece, ...]:
-    """Draw the sides of a conversation as tabs: one is chosen, `m` leads to the other."""
+    """Draw the sides of a conversation as tabs: one is chosen, `M` leads to the other."""
     return tuple(
         piece
         for side in SIDES
         for piece in (
             [Piece(f"[{side}]", "strong")]
             if side == here
-            else [Piece(" m", "key"), Piece(f" {side.lower()} ", "quiet")]
+            else [Piece(" M", "key"), Piece(f" {side.lower()} ", "quiet")]
         )
     )
 
@@ -108,6 +109,13 @@ class FaithScreen(Screen[None]):
     def reload(self) -> None:
         """Read from the store and draw. Called when the store opens or changes."""
         raise NotImplementedError
+
+    def conceal(self) -> None:
+        """Forget what is drawn: it must not be seen any more. What may be is read again."""
+        for pane in self.query(Pane):
+            pane.empty()
+        self.entitle()
+        self.say()
 
     def changed(self) -> None:
         """Follow a change of the store, by this process or another one."""

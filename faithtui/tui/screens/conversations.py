@@ -1,29 +1,36 @@
 """The conversations of a run, as a queue for review."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.domain.filters import Filter, Ground, Scope
 from faithtui.domain.ids import ItemId
+from faithtui.domain.plain import visible_line
+from faithtui.store.blinding import blinded
 from faithtui.store.records import ItemRow, ReviewView, RunRow
+from faithtui.store.rows import ItemOrder
+from faithtui.store.search import SearchStopped, Stop
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of
-from faithtui.tui.drawing.lists import (
+from faithtui.tui.drawing.conversations import (
     item_details,
     item_head,
     item_line,
     no_conversations,
-    run_status,
 )
+from faithtui.tui.drawing.lists import nothing_found, run_status
+from faithtui.tui.finding import ground_for
 from faithtui.tui.lines import BLANK, Line, Piece, shown_line
 from faithtui.tui.messages import Go
 from faithtui.tui.pager import Pager
-from faithtui.tui.queue import open_item
+from faithtui.tui.queue import ClaimQueue, open_item
+from faithtui.tui.screens.filtered import FilteredScreen
 from faithtui.tui.screens.images import OPEN_IMAGE, ImageScreen
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
@@ -32,26 +39,30 @@ from faithtui.tui.widgets.virtual_list import NoRows, VirtualList
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
-Order = Literal["number", "unlabelled", "score", "corrected", "overridden", "missing"]
-ORDERS: tuple[Order, ...] = get_args(Order)
-ORDER_WORDS = {
+ORDERS: Mapping[ItemOrder, str] = {
     "number": "as imported",
     "unlabelled": "most unlabelled first",
     "score": "lowest judge's score first",
     "corrected": "lowest corrected score first",
-    "overridden": "most overridden first",
+    "overridden": "most disagreements first",
     "missing": "most missing verdicts first",
+    "recent": "last labelled first",
 }
+BLIND_ORDERS: tuple[ItemOrder, ...] = ("number", "unlabelled", "recent")
+"""Orders that tell nothing of what the judge said."""
 
 
-class ConversationsScreen(ImageScreen):
+class ConversationsScreen(FilteredScreen, ImageScreen):
     """Conversations, and the one under the cursor."""
 
     TITLE_WORDS: ClassVar[str] = "CONVERSATIONS"
+    LIST: ClassVar[str] = "conversations"
     HELP_WORDS: ClassVar[str] = (
         "Each row is one conversation of the run: how often the judge gave each of the metric's "
         "labels, its windowed score (* means people changed it), and how much of what was judged "
-        "has a person's verdict. Enter reviews it. "
+        "has a person's verdict. Marks: 2x two people gave verdicts, ? an answer has no passages, "
+        "! something failed or has no verdict. Enter reviews it. / finds conversations by words "
+        "and terms such as verdict:no or is:unlabelled; Q reviews just the claims found. "
         "Verdicts advance through the conversations in the order of this list."
     )
 
@@ -64,7 +75,13 @@ class ConversationsScreen(ImageScreen):
             tooltip="Review the chosen conversation",
             id="conversations.review",
         ),
-        Binding("s", "order", "order", tooltip="Sort by another column", id="conversations.order"),
+        Binding(
+            "Q",
+            "queue",
+            "queue of claims",
+            tooltip="Review the claims that the filter finds, and no others",
+            id="conversations.queue",
+        ),
         Binding(
             "N",
             "next_open",
@@ -87,6 +104,12 @@ class ConversationsScreen(ImageScreen):
         ids: Sequence[ItemId]
 
     @dataclass
+    class Gathered(Message):
+        """The claims that the filter finds were read."""
+
+        queue: ClaimQueue
+
+    @dataclass
     class Previewed(Message):
         """A conversation was read for the pane beside the list."""
 
@@ -100,7 +123,7 @@ class ConversationsScreen(ImageScreen):
                 title="Conversations",
                 draw=self._line,
                 head=self._head,
-                empty=lambda width: no_conversations(width, self.session.run is not None),
+                empty=self._empty,
             ),
             Pane(id="detail", title="Conversation"),
             planner=plans.beside,
@@ -110,18 +133,45 @@ class ConversationsScreen(ImageScreen):
         """Begin in the list."""
         self.run_row: RunRow | None = None
         self.spec: MetricSpec | None = None
-        self.order: Order = "number"
+        self.stop = Stop()
+        self.wanted_now = Filter()
         self.view: ReviewView | None = None
         self.pager: Pager[ItemId, ItemRow] | None = None
-        self.items.focus()
         super().on_mount()
+        self.items.focus()
+
+    @property
+    def ground(self) -> Ground:
+        """Say which words a filter may hold: those of the run's metric."""
+        if self.run_row is None:
+            return Ground(Scope.CONVERSATIONS, blind=self.session.blind)
+        rule = self.run_row.spec.rule
+        return ground_for(rule, Scope.CONVERSATIONS, blind=self.session.blind)
+
+    @property
+    def orders(self) -> Mapping[str, str]:
+        """Orders there are; in a blind queue those that tell nothing."""
+        if self.session.blind:
+            return {name: ORDERS[name] for name in BLIND_ORDERS}
+        return {str(name): words for name, words in ORDERS.items()}
+
+    @property
+    def order(self) -> ItemOrder:
+        """The order in force."""
+        return cast(ItemOrder, self.state.sort if self.state.sort in self.orders else "number")
 
     def reload(self) -> None:
         """Read the ids again; rows follow as they are drawn."""
-        self.load()
+        self.search()
+
+    def search(self) -> None:
+        """Read the ids again, and stop the search that is under way."""
+        self.stop.stop()
+        self.stop = Stop()
+        self.load(self.stop)
 
     @work(exclusive=True, group="items", exit_on_error=False)
-    async def load(self) -> None:
+    async def load(self, stop: Stop) -> None:
         """Read the order of the list."""
         runs = self.session.store.runs
         run = self.session.run or await self.read(runs.last_id)
@@ -130,13 +180,21 @@ class ConversationsScreen(ImageScreen):
             return
         row = await self.read(runs.row, run)
         spec = await self.read(spec_of, row.spec)
-        ids = await self.read(runs.item_ids, run, self.order)
-        self.post_message(self.Loaded(row, spec, ids))
+        self.run_row = row
+        try:
+            ids = await self.read(
+                self.session.store.search.items, run, self.wanted, self.order, stop=stop
+            )
+        except SearchStopped:
+            return
+        if stop is self.stop:
+            self.post_message(self.Loaded(row, spec, ids))
 
     @on(Loaded)
     def show_ids(self, event: Loaded) -> None:
         """Draw the list, with the cursor on the same conversation."""
         self.run_row, self.spec = event.run, event.spec
+        self.wanted_now = self.wanted
         if event.run is None:
             self.items.show(NoRows(), 0, title="Conversations")
             self.entitle()
@@ -145,10 +203,14 @@ class ConversationsScreen(ImageScreen):
         if self.session.run is None:
             self.session.choose_run(event.run.id)
         row = event.run
-        self.pager = Pager(event.ids, self.session.store.runs.item_rows, lambda item: item.id)
+        self.pager = Pager(event.ids, self.session.store.runs.listed_rows, lambda item: item.id)
         self.session.queue = event.ids
         at = self.pager.index(self.session.item) if self.session.item is not None else None
-        self.items.show(self.pager, at or 0, title=f"Conversations {fmt.thousands(len(event.ids))}")
+        count = fmt.thousands(len(event.ids))
+        if self.state.filter:
+            count += f" of {fmt.thousands(row.conversations)}"
+        here = self.items.cursor if at is None else at
+        self.items.show(self.pager, here, title=f"Conversations {count}")
         words, look = run_status(row)
         self.entitle(
             [
@@ -160,7 +222,7 @@ class ConversationsScreen(ImageScreen):
             ],
             [Piece(f"{row.labelled}/{row.claims} labelled", "quiet")],
         )
-        self.say(Piece(f"order: {ORDER_WORDS[self.order]}", "quiet"))
+        self.say_order()
         self._follow_row()
 
     @on(VirtualList.Moved)
@@ -184,7 +246,15 @@ class ConversationsScreen(ImageScreen):
     async def preview(self, item: ItemId) -> None:
         """Read the chosen conversation; a cursor that runs on cancels this."""
         view = await self.read(self.session.store.runs.review_view, item, self.session.reviewer)
+        if self.session.blind:
+            queue = self.session.claims
+            view = blinded(view, sample=None if queue is None else queue.sample)
         self.post_message(self.Previewed(view))
+
+    def conceal(self) -> None:
+        """Forget the conversation that was read."""
+        super().conceal()
+        self.view = None
 
     def action_open(self) -> None:
         """Review the chosen conversation."""
@@ -193,10 +263,24 @@ class ConversationsScreen(ImageScreen):
             self.session.item, self.session.claim = row.id, None
             self.post_message(Go("review"))
 
-    def action_order(self) -> None:
-        """Sort by the next column."""
-        self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
-        self.load()
+    @work(exclusive=True, group="gather", exit_on_error=False)
+    async def action_queue(self) -> None:
+        """Read the claims that the filter finds."""
+        row, blind = self.run_row, self.session.blind
+        if row is None:
+            return
+        found = await self.read(self.session.store.search.claims, row.id, self.wanted, self.order)
+        title = visible_line(self.state.filter, 60)
+        self.post_message(self.Gathered(ClaimQueue(title, row.id, found, blind=blind)))
+
+    @on(Gathered)
+    def review_found(self, event: Gathered) -> None:
+        """Work through the claims that were found."""
+        if not event.queue.entries:
+            self.say(Piece("no claim holds these words itself; enter opens a conversation", "warn"))
+            return
+        self.session.take_queue(event.queue)
+        self.post_message(Go("review"))
 
     @work(exclusive=True, group="next", exit_on_error=False)
     async def action_next_open(self) -> None:
@@ -214,8 +298,9 @@ class ConversationsScreen(ImageScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
-        if action in ("open", "order", "next_open"):
-            return self.is_mounted and self.pager is not None and len(self.pager) > 0
+        if action in ("open", "next_open", "queue"):
+            listed = self.is_mounted and self.pager is not None and len(self.pager) > 0
+            return listed and (action != "queue" or bool(self.state.filter))
         return super().check_action(action, parameters)
 
     @property
@@ -227,10 +312,18 @@ class ConversationsScreen(ImageScreen):
         return self.view
 
     def _line(self, row: ItemRow, width: int, here: bool) -> Line:
-        return BLANK if self.spec is None else item_line(row, self.spec, width, here)
+        if self.spec is None:
+            return BLANK
+        blind = self.session.blind
+        return item_line(row, self.spec, width, here, blind=blind, wanted=self.wanted_now)
 
     def _head(self, width: int) -> Line:
         return BLANK if self.spec is None else item_head(self.spec, width)
+
+    def _empty(self, width: int) -> list[Line]:
+        if self.session.run is not None and self.state.filter:
+            return nothing_found(width, self.state.filter)
+        return no_conversations(width, self.session.run is not None)
 
     def _row(self) -> ItemRow | None:
         if self.pager is None or not len(self.pager):
@@ -250,5 +343,9 @@ class ConversationsScreen(ImageScreen):
         view, spec = self.view, self.spec
         title = Piece("Conversation") if row is None else shown_line(row.key, limit=120)
         self.query_one("#detail", Pane).show(
-            lambda width: item_details(row, view, spec, width), title=title.text, keep=False
+            lambda width: item_details(
+                row, view, spec, width, blind=self.session.blind, wanted=self.wanted_now
+            ),
+            title=title.text,
+            keep=False,
         )

@@ -8,7 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 
-from faithtui.tui.help import active_keys, help_lines
+from faithtui.tui import catalog
+from faithtui.tui.help import active_keys, help_lines, help_texts
 from faithtui.tui.keys import KeyHint
 from faithtui.tui.lines import Line, Piece, line, wrap
 from faithtui.tui.widgets.bars import KeyBar
@@ -119,9 +120,9 @@ class HelpDialog(Dialog):
     @classmethod
     def about(cls, screen: Screen[Any]) -> Self:
         """Explain a screen as it is now."""
-        words = getattr(screen, "HELP_WORDS", "")
+        texts = help_texts(screen)
         keys = active_keys(screen)
-        return cls("Help", lambda width: help_lines(words, keys, width))
+        return cls("Help", lambda width: help_lines(texts, keys, width))
 
 
 class PickDialog(Dialog):
@@ -159,43 +160,30 @@ class GoDialog(Dialog):
     """Which screen to go to, by one more letter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "go('runs')", "runs", tooltip="All runs of this store", id="go.runs"),
-        Binding(
-            "c",
-            "go('conversations')",
-            "conversations",
-            tooltip="Conversations of the chosen run",
-            id="go.conversations",
+        *(
+            Binding(
+                entry.letter,
+                f"go('{name}')",
+                name,
+                tooltip=f"Go to: {entry.words}",
+                id=f"go.{name}",
+            )
+            for name, entry in catalog.SCREENS.items()
         ),
         Binding(
-            "v",
-            "go('review')",
-            "review",
-            tooltip="Claims and verdicts of a conversation",
-            id="go.review",
+            "0",
+            "go('')",
+            "first entry",
+            tooltip="To the beginning of the focused pane",
+            id="go.first",
         ),
-        Binding(
-            "m",
-            "go('metrics')",
-            "metrics",
-            tooltip="All metrics side by side on a conversation",
-            id="go.metrics",
-        ),
-        Binding(
-            "a",
-            "go('agreement')",
-            "agreement",
-            tooltip="How far judge and people agree",
-            id="go.agreement",
-        ),
-        Binding("p", "go('progress')", "progress", tooltip="How a run goes on", id="go.progress"),
     ]
 
     def __init__(self) -> None:
         super().__init__("go to", self._lines)
 
     def action_go(self, name: str) -> None:
-        """Answer with the screen."""
+        """Answer with the screen; "" is the beginning of this one's focused pane."""
         self.dismiss(name)
 
     def _lines(self, width: int) -> Sequence[Line]:

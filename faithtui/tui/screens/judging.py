@@ -1,49 +1,44 @@
-"""Giving verdicts and notes, and taking them back: what the review screen writes.
+"""The keys that say something about a claim: verdicts, codes, marks, notes, a look at the judge."""
 
-A verdict is painted at once and called saved when the disk has it. Acts go to the store's one
-writer in the order of the keys; while any is on its way, the screen is ahead of the store.
-"""
-
-import asyncio
-from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import events, getters, on, work
-from textual.app import ComposeResult
+from textual import events, on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.widgets import Input
 
-from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.plain import visible_line
-from faithtui.domain.review import Action, LabelAct
-from faithtui.store.records import ClaimView, ReviewView
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.review import REASON_CODES, Action, Mark
+from faithtui.store.records import ClaimView
+from faithtui.store.reviews import Given
 from faithtui.tui import format as fmt
 from faithtui.tui import place
 from faithtui.tui.drawing.verdict import choices
 from faithtui.tui.lines import Piece
-from faithtui.tui.place import Focus
-from faithtui.tui.screens.images import ImageScreen
+from faithtui.tui.screens.dialogs import ConfirmDialog
+from faithtui.tui.screens.guideline import GuidelineDialog
+from faithtui.tui.screens.noting import NotingScreen
 from faithtui.tui.session import Session
-from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.claim_list import ClaimList
-from faithtui.tui.widgets.plain_input import PlainInput
-from faithtui.tui.widgets.review_panes import Looked, ReviewPanes
+
+ASK_ABOVE = 5
+"""Claims that get one verdict at once without a question."""
 
 
-class JudgingScreen(ImageScreen):
+@dataclass(frozen=True, slots=True)
+class LastGiven:
+    """The verdict that was given last, for codes and for repeating."""
+
+    claim: ClaimId
+    number: int
+    verdict: str
+    code: str | None = None
+    unsure: bool = False
+
+
+class JudgingScreen(NotingScreen):
     """A screen on which claims get verdicts. Subclasses read conversations and move in them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "u",
-            "undo",
-            "undo",
-            tooltip="Take back the last act, in whichever conversation",
-            id="review.undo",
-        ),
-        Binding("ctrl+r", "redo", "redo", tooltip="Do again what was taken back", id="review.redo"),
         Binding(
             "y,n,i,x",
             "verdict_elsewhere",
@@ -52,285 +47,392 @@ class JudgingScreen(ImageScreen):
             tooltip="Outside the list of claims: say that verdicts are given there",
             id="review.verdict-elsewhere",
         ),
-        Binding("e", "note", "note", tooltip="Write a note on the claim", id="review.note"),
+        Binding(
+            "v",
+            "reveal",
+            "reveal",
+            tooltip="Blind: show the judge's word on this claim, or hide it again; that it was "
+            "looked at is recorded",
+            id="review.reveal",
+        ),
+        Binding(
+            "T",
+            "truths",
+            "truths",
+            show=False,
+            tooltip="Blind: show the truths the judge drew, but no verdict; recorded as a look",
+            id="review.truths",
+        ),
+        Binding(
+            "h",
+            "guideline",
+            "guideline",
+            show=False,
+            tooltip="Read the guideline in force, or write a new version of it",
+            id="review.guideline",
+        ),
+        Binding(
+            "B",
+            "blind",
+            "blind on/off",
+            show=False,
+            tooltip="Hide the judge until a claim has your verdict, or stop hiding it",
+            id="review.blind",
+        ),
     ]
-
-    panes = getters.query_one(ReviewPanes)
-    note = getters.query_one("#note", PlainInput)
-
-    @dataclass
-    class Saved(Message):
-        """An act of this screen is in the store."""
-
-        words: str
-
-    @dataclass
-    class Lost(Message):
-        """An act could not be saved."""
-
-        claim: ClaimId
-        words: str
-
-    @dataclass
-    class TakenBack(Message):
-        """An undo or a redo is in the store."""
-
-        act: LabelAct | None
-        """None: there was nothing left."""
-        item: ItemId | None
-        """Conversation of the run that holds the claim; None: not in this run."""
-        words: str
-        """`undone` or `redone`."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.looked: Looked | None = None
-        """What is painted, with verdicts that are on their way to the store."""
-        self.pending: dict[ClaimId, str] = {}
-        """Verdicts on their way."""
-        self.in_flight = 0
-        """Acts on their way."""
-        self.leaving = False
-        """The last claim got its verdict: the next conversation comes once that is saved."""
-        self.since = session.seconds()
-        """When the chosen claim came on screen."""
-        self.last = ""
-        """The last act in words."""
-        self.just_saved: tuple[Piece, ...] = ()
-        """What was said of the run's last verdict, so that it is said beside what comes next."""
+        self.given: LastGiven | None = None
+        """The verdict given last, while one has not moved elsewhere since."""
+        self.repeatable: LastGiven | None = None
+        """The verdict given last."""
+        self.range_from: ClaimId | None = None
+        """Where the marked range begins."""
 
-    @property
-    def view(self) -> ReviewView | None:
-        """The conversation, as it is painted."""
-        return None if self.looked is None else self.looked.view
-
-    @property
-    def shown_view(self) -> ReviewView | None:
-        """The conversation, as it is painted."""
-        return self.view
-
-    @property
-    def at(self) -> Focus:
-        """What is looked at in it."""
-        return Focus() if self.looked is None else self.looked.at
-
-    @property
-    def claim(self) -> ClaimView | None:
-        """The chosen claim."""
-        return None if self.looked is None else self.looked.claim
-
-    def look(self, at: Focus, *, fresh: bool = False) -> None:
-        """Choose what is looked at and draw it."""
+    def advance(self, claim: ClaimId, *, later: bool = False) -> None:
+        """Go on after a verdict, or after putting a claim off."""
         raise NotImplementedError
-
-    def load_next(self, direction: int) -> object:
-        """Go to the next conversation that has a claim without a verdict."""
-        raise NotImplementedError
-
-    def go_to_claim(self, event: TakenBack, act: LabelAct, item: ItemId) -> None:
-        """Show the claim of an act that was taken back, in whichever conversation."""
-        raise NotImplementedError
-
-    def compose(self) -> ComposeResult:
-        """Add the line for notes, which takes the place of the status line while it is used."""
-        yield from super().compose()
-        yield PlainInput(
-            id="note", placeholder="note: enter saves it, escape drops it", compact=True
-        )
 
     # Verdicts
 
     @on(ClaimList.Judged)
     def give_verdict(self, event: ClaimList.Judged) -> None:
-        """Save a verdict and go on."""
-        looked = self.looked
-        claim = None if looked is None else place.find(looked.view, event.claim)
-        if looked is None or claim is None:
-            self.app.bell()
-            return
-        words = f"{looked.spec.units[0]} {claim.number} = {fmt.word(event.label, looked.labels)}"
-        self._submit(claim, place.acted(event.label, claim), event.label, None, words)
-        self.pending[claim.id] = event.label
-        self.last = words
-        ahead = place.overlaid(looked.view, self.session.reviewer, self.pending)
-        at = place.advanced(ahead, looked.at)
-        self.leaving = at is None
-        self.look(at or looked.at)
+        """Save a verdict, on the marked range if there is one, and go on."""
+        claim = None if self.view is None else place.find(self.view, event.claim)
+        if claim is None:
+            self.refuse("that claim is not here any more: nothing was saved")
+            self.look(self.at)
+        elif self.range_from is not None:
+            self._give_range(event.label)
+        else:
+            self._give(claim, event.label, None)
+
+    def _give(self, claim: ClaimView, verdict: str, code: str | None) -> None:
+        self.answer(claim, verdict, code)
+        self.given = self.repeatable = LastGiven(claim.id, claim.number, verdict, code)
+        self.advance(claim.id)
+
+    @on(NotingScreen.Lost)
+    def forget_lost(self, event: NotingScreen.Lost) -> None:
+        """Know nothing of what could not be saved: no verdict for codes, no look at the judge."""
+        self.given = None
+        self.session.revealed.discard(event.claim)
+        if self.view is not None and place.find(self.view, event.claim) is not None:
+            self.session.truths_open.discard(self.view.item.id)
+
+    def action_undo(self) -> None:
+        """Take back the last step; a code does not belong to a verdict taken back."""
+        self.given = None
+        super().action_undo()
 
     @on(ClaimList.Refused)
     def refuse_verdict(self) -> None:
         """Tell that a key came before its claim was on screen."""
-        self.app.bell()
-        self.say(Piece("that key came before its row was drawn: nothing was saved", "warn"))
+        self.refuse("that key came before its row was drawn: nothing was saved")
 
     def action_verdict_elsewhere(self) -> None:
         """Tell why a verdict key did nothing."""
-        self.app.bell()
         looked = self.looked
         if looked is None or looked.claim is None:
-            self.say(Piece("there is nothing here to give a verdict on", "warn"))
+            self.refuse("there is nothing here to give a verdict on")
         elif self.focused is self.panes.claims:
             keys = " ".join(key for key, _, _ in choices(looked.spec))
-            words = f"{looked.spec.title} has no verdict on this key: its keys are {keys}"
-            self.say(Piece(words, "warn"))
+            self.refuse(f"{looked.spec.title} has no verdict on this key: its keys are {keys}")
         else:
             units = looked.spec.units[1]
-            self.say(Piece(f"verdicts are given in the list of {units}: tab goes there", "warn"))
+            self.refuse(f"verdicts are given in the list of {units}: tab goes there")
 
-    def _submit(
-        self, claim: ClaimView, action: Action, verdict: str | None, note: str | None, words: str
+    @on(ClaimList.Wanted)
+    def do_wanted(self, event: ClaimList.Wanted) -> None:
+        """Do what a key of the list asks for, on the claim that was painted."""
+        claim = None if self.view is None else place.find(self.view, event.claim)
+        if claim is None:
+            self.refuse("that claim is not here any more: nothing was done")
+            self.look(self.at)
+            return
+        match event.what:
+            case "repeat":
+                self._repeat(claim)
+            case "accept":
+                self._accept(claim)
+            case "later":
+                self._later(claim)
+            case "flag":
+                self._flag(claim)
+            case "range":
+                self._mark_range(claim)
+            case _ if self.given is None and not event.drawn:
+                self.refuse_verdict()
+            case "unsure":
+                self._unsure(claim)
+            case _:
+                self._code(claim, int(event.what.removeprefix("code-")))
+
+    def _repeat(self, claim: ClaimView) -> None:
+        """Give the verdict and the code that were given last."""
+        if self.repeatable is None:
+            self.refuse("nothing to repeat yet: give a verdict first")
+            self.look(self.at)
+        else:
+            self._give(claim, self.repeatable.verdict, self.repeatable.code)
+
+    def _accept(self, claim: ClaimView) -> None:
+        """Take over the judge's verdict; it is no verdict of one's own."""
+        label = claim.judge.label
+        if self.view is not None and claim.id in self.view.hidden:
+            self.refuse("the judge is hidden: v reveals it, and that is recorded")
+            self.look(self.at)
+        elif label is None:
+            self.refuse("the judge gave no verdict here: nothing to accept")
+            self.look(self.at)
+        else:
+            words = f"{self.name_of(claim)}: the judge's word accepted, which counts as no reading"
+            self.pending[claim.id] = label
+            self.record(claim, Action.ACCEPTED, words, verdict=label)
+            self.last, self.given = words, None
+            self.advance(claim.id)
+
+    def _later(self, claim: ClaimView) -> None:
+        """Put a claim off."""
+        if claim.mine is not None and claim.mine.verdict is not None:
+            self.refuse(f"{self.name_of(claim)} has your verdict: u takes it back")
+            self.look(self.at)
+            return
+        words = f"{self.name_of(claim)} put off"
+        self.record(claim, Action.SKIPPED, words)
+        self.last, self.given = words, None
+        self.advance(claim.id, later=True)
+
+    def _flag(self, claim: ClaimView) -> None:
+        """Set a flag, or take it away."""
+        flagged = claim.mine is not None and claim.mine.flagged
+        mark = Mark.UNFLAG if flagged else Mark.FLAG
+        words = f"{self.name_of(claim)} {'no longer flagged' if flagged else 'flagged'}"
+        self.record(claim, Action.MARKED, words, mark=mark)
+        self.last = words
+
+    # What belongs to a verdict
+
+    def _target(self, claim: ClaimView) -> LastGiven | None:
+        """Find the verdict a code or a doubt is about: the last one, else the chosen claim's.
+
+        Returns:
+            None when there is none; that was said.
+        """
+        if self.given is not None:
+            return self.given
+        mine = claim.mine
+        if mine is not None and mine.verdict is not None:
+            return LastGiven(claim.id, claim.number, mine.verdict, mine.code, mine.unsure)
+        self.refuse("codes and doubts belong to a verdict of yours: give one first")
+        return None
+
+    def _code(self, claim: ClaimView, number: int) -> None:
+        """Say which stage failed; the same key again takes it back."""
+        found = self._target(claim)
+        if found is None:
+            return
+        code = REASON_CODES[number - 1]
+        name = None if found.code == code.name else code.name
+        words = f"{self._unit(found)}: " + (f"code {code.title}" if name else "no code")
+        self._record_on(found, Action.CODED, words, code=name)
+        self._remember(found, name, found.unsure)
+
+    def _unsure(self, claim: ClaimView) -> None:
+        """Say that one is not sure of a verdict, or is again."""
+        found = self._target(claim)
+        if found is None:
+            return
+        mark = Mark.SURE if found.unsure else Mark.UNSURE
+        words = f"{self._unit(found)}: {'sure again' if found.unsure else 'low confidence'}"
+        self._record_on(found, Action.MARKED, words, mark=mark)
+        self._remember(found, found.code, not found.unsure)
+
+    def _unit(self, found: LastGiven) -> str:
+        unit = "claim" if self.looked is None else self.looked.spec.units[0]
+        return f"{unit} {found.number}"
+
+    def _record_on(
+        self,
+        found: LastGiven,
+        action: Action,
+        words: str,
+        *,
+        code: str | None = None,
+        mark: Mark | None = None,
     ) -> None:
-        """Hand an act to the writer and wait for it elsewhere."""
-        store = self.session.store
-        future = store.submit(
-            store.reviews.record,
-            claim.id,
+        """Save an act on a claim that may not be the one on screen."""
+        self.last = words
+        self.submit(
+            found.claim,
+            words,
+            self.session.store.reviews.record,
+            found.claim,
             self.session.reviewer,
             action,
-            verdict,
-            note,
             run=None if self.view is None else self.view.run.id,
-            judge_verdict=claim.judge.label,
-            saw_judge=True,
-            seconds=max(0.0, self.session.seconds() - self.since),
-            urgent=True,
-            durable=True,
+            judge_verdict=None,
+            saw_judge=False,
+            code=code,
+            mark=mark,
         )
-        self.in_flight += 1
-        self.say(Piece(f"saving {words} …", "quiet"))
-        self.wait_saved(future, claim.id, words)
 
-    @work(group="save", exit_on_error=False)
-    async def wait_saved(self, future: Future[LabelAct], claim: ClaimId, words: str) -> None:
-        """Wait for the disk and say so."""
-        try:
-            await asyncio.wrap_future(future)
-        except Exception:
-            self.post_message(self.Lost(claim, words))
-            raise  # The app says what happened.
-        self.post_message(self.Saved(words))
+    def _remember(self, found: LastGiven, code: str | None, unsure: bool) -> None:
+        changed = LastGiven(found.claim, found.number, found.verdict, code, unsure)
+        if self.given is not None:
+            self.given = changed
+        if self.repeatable is not None and self.repeatable.claim == found.claim:
+            self.repeatable = changed
 
-    @on(Saved)
-    def show_saved(self, event: Saved) -> None:
-        """Say that an act is safe, and show what it did to the scores."""
-        moment = fmt.clock(self.session.now())
-        told = (Piece(f"saved {moment}", "good"), Piece(f" · {event.words}"))
-        self.just_saved = (*told, Piece(" · ")) if self.leaving else ()
-        self.say(*told)
-        self._settle()
+    # Many at once
 
-    @on(Lost)
-    def show_lost(self, event: Lost) -> None:
-        """Go back to the claim and show it as the store has it."""
-        self.leaving = False
-        self.pending.pop(event.claim, None)
-        self.last = ""
-        self.say(Piece("not saved", "bad strong"), Piece(f" · {event.words}"))
-        self.look(replace(self.at, claim=event.claim))
-        self._settle()
-
-    def _settle(self) -> None:
-        """Read again when nothing is on its way any more."""
-        self.in_flight -= 1
-        if self.in_flight:
+    def _mark_range(self, claim: ClaimView) -> None:
+        """Begin a range at a claim, or drop it."""
+        queue = self.session.claims
+        if self.range_from is not None:
+            self.range_from = None
+            self.say(Piece("no range any more", "quiet"))
+        elif queue is not None and queue.sample is not None:
+            self.refuse("in a sample each claim needs a verdict of its own")
             return
-        self.pending.clear()
-        if self.leaving:
-            self.leaving = False
-            self.load_next(1)
         else:
+            self.range_from = claim.id
+            self.say(
+                Piece(f"range from {self.name_of(claim)}", "human strong"),
+                Piece(": move, then one verdict for all · m drops it"),
+            )
+        self.look(self.at)
+
+    def _give_range(self, verdict: str) -> None:
+        """Give one verdict on all claims of the marked range, as one step."""
+        looked = self.looked
+        if looked is None:
+            return
+        chosen = place.between(looked.view, looked.at, self.range_from)
+        if not chosen:
+            self.range_from = None
+            self.refuse("the range is not in this list: m marks a new one")
+            self.look(self.at)
+            return
+        words = (
+            f"{fmt.plural(len(chosen), *looked.spec.units)} = {fmt.word(verdict, looked.labels)}"
+        )
+
+        def give(answer: str | None) -> None:
+            if answer == "yes":
+                self._save_range(chosen, verdict, f"{words}, in bulk")
+
+        if len(chosen) > ASK_ABOVE:
+            self.app.push_screen(
+                ConfirmDialog(
+                    f"{words}?",
+                    "Given at once they are no readings: agreement does not count them. "
+                    "One undo takes all of them back.",
+                ),
+                give,
+            )
+        else:
+            give("yes")
+
+    def _save_range(self, chosen: tuple[ClaimView, ...], verdict: str, words: str) -> None:
+        given = [Given(claim.id, verdict, claim.judge.label, self.knows(claim)) for claim in chosen]
+        self.pending |= {claim.id: verdict for claim in chosen}
+        self.range_from, self.given, self.last = None, None, words
+        self.submit(
+            chosen[0].id,
+            words,
+            self.session.store.reviews.record_many,
+            given,
+            self.session.reviewer,
+            Action.BULK,
+            run=None if self.view is None else self.view.run.id,
+        )
+        self.look(self.at)
+
+    # Looking at the judge
+
+    def action_reveal(self) -> None:
+        """Show the judge's word on the chosen claim, or hide it again."""
+        claim, view = self.claim, self.view
+        if claim is None or view is None:
+            return
+        if claim.id in view.hidden:
+            self.session.revealed.add(claim.id)
+            words = f"the judge's word on {self.name_of(claim)} looked at, which is recorded"
+            self.record(claim, Action.REVEALED, words)
+        elif claim.id in self.session.revealed:
+            self.session.revealed.discard(claim.id)
+            self.say(Piece("hidden again; that it was looked at stays on record", "quiet"))
+            self.forget_prepared()
             self.reload()
-
-    # Taking back
-
-    def action_undo(self) -> None:
-        """Take back the last act of this reviewer."""
-        store = self.session.store
-        self.wait_taken_back(
-            store.submit(store.reviews.undo, self.session.reviewer, urgent=True, durable=True),
-            "undone",
-        )
-
-    def action_redo(self) -> None:
-        """Do again what was taken back last."""
-        store = self.session.store
-        self.wait_taken_back(
-            store.submit(store.reviews.redo, self.session.reviewer, urgent=True, durable=True),
-            "redone",
-        )
-
-    @work(group="save", exit_on_error=False)
-    async def wait_taken_back(self, future: Future[LabelAct | None], words: str) -> None:
-        """Wait for the disk and find where the claim is."""
-        act = await asyncio.wrap_future(future)
-        store, item = self.session.store, None
-        if act is not None and self.session.run is not None:
-            item = await self.read(store.reviews.location, self.session.run, act.claim)
-        self.post_message(self.TakenBack(act, item, words))
-
-    @on(TakenBack)
-    def show_taken_back(self, event: TakenBack) -> None:
-        """Go to the claim concerned."""
-        self.leaving = False
-        if event.act is None:
-            self.say(Piece(f"nothing to be {event.words}", "warn"))
-        elif event.item is None:
-            self.say(Piece(f"{event.words}: a verdict on what is not in this run", "warn"))
+        elif self.session.blind:
+            self.refuse("nothing is hidden here: you have answered, or it is served with the judge")
         else:
-            self.go_to_claim(event, event.act, event.item)
+            self.refuse("the judge is shown: B hides it on what has no verdict of yours")
 
-    def tell_taken_back(self, event: TakenBack) -> None:
-        """Say what was taken back, once its claim is shown."""
-        act, looked, claim = event.act, self.looked, self.claim
-        if act is None or looked is None or claim is None:
+    def action_truths(self) -> None:
+        """Show the truths of the conversation while verdicts stay hidden."""
+        view = self.view
+        if view is None or not view.blind:
+            self.refuse("no truths are hidden here")
             return
-        what = f"{looked.spec.units[0]} {claim.number}"
-        if act.verdict is not None:
-            word = place.heard(looked.view, act.verdict) or act.verdict
-            what += f" = {fmt.word(word, looked.labels)}"
-        elif act.action is Action.NOTED:
-            what = f"note on {what}"
-        self.last = f"{event.words} {what}"
-        self.say(Piece(f"{event.words}: ", "human strong"), Piece(what))
-        self.look(looked.at)
-
-    # Notes
-
-    def action_note(self) -> None:
-        """Open the line for a note, with the one that is there."""
-        claim = self.claim
-        if claim is None:
+        if view.item.id in self.session.truths_open:
+            self.session.truths_open.discard(view.item.id)
+            self.say(Piece("truths hidden again; that they were looked at stays on record"))
+            self.reload()
             return
-        self.note.value = claim.mine.note if claim.mine and claim.mine.note else ""
-        self.query_one(StatusLine).display = False
-        self.note.display = True
-        self.note.focus()
+        self.session.truths_open.add(view.item.id)
+        hidden = [claim for claim in view.claims if claim.id in view.hidden]
+        words = "the judge's truths of this conversation looked at, which is recorded"
+        self.submit(
+            (self.claim or hidden[0]).id,
+            words,
+            self.session.store.reviews.record_many,
+            [Given(claim.id, None, None, saw_judge=True) for claim in hidden],
+            self.session.reviewer,
+            Action.REVEALED,
+            run=view.run.id,
+        )
 
-    @on(Input.Submitted, "#note")
-    def save_note(self, event: Input.Submitted) -> None:
-        """Save the note; an empty one removes it."""
-        claim, looked = self.claim, self.looked
-        self._close_note()
-        before = (claim.mine.note or "") if claim is not None and claim.mine else ""
-        if looked is not None and claim is not None and event.value != visible_line(before):
-            words = f"note on {looked.spec.units[0]} {claim.number}"
-            self._submit(claim, Action.NOTED, None, event.value, words)
+    def action_blind(self) -> None:
+        """Hide the judge from now on, or stop hiding it."""
+        queue = self.session.claims
+        if queue is not None and queue.blind:
+            self.refuse(f"{queue.title} is a blind queue: v reveals one claim, and records it")
+            return
+        self.session.blinded = not self.session.blinded
+        if self.session.blinded:
+            self.say(
+                Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")
+            )
+        else:
+            self.say(Piece("the judge is shown again", "warn"))
+        self.forget_prepared()
+        self.reload()
+
+    @work(exclusive=True, group="guideline", exit_on_error=False)
+    async def action_guideline(self) -> None:
+        """Show the guideline."""
+        versions = await self.read(self.session.store.guidelines.versions)
+        self.app.push_screen(GuidelineDialog(self.session, versions))
+
+    def forget_prepared(self) -> None:
+        """Drop conversations that were read ahead."""
+        raise NotImplementedError
 
     def on_key(self, event: events.Key) -> None:
-        """Let escape close the line for notes."""
-        if event.key == "escape" and self.note.has_focus:
+        """Let escape drop the range."""
+        super().on_key(event)
+        if event.key == "escape" and self.range_from is not None and not self.note.has_focus:
             event.stop()
-            self._close_note()
-
-    def _close_note(self) -> None:
-        self.note.display = False
-        self.query_one(StatusLine).display = True
-        self.panes.claims.focus()
+            self.range_from = None
+            self.look(self.at)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what cannot be done without a store or a conversation."""
-        if action in ("undo", "redo"):
-            return self.session.is_open
-        if action == "note":
+        """Hide what cannot be done without a conversation."""
+        if action in ("reveal", "blind"):
             return self.claim is not None
+        if action == "truths":
+            return self.view is not None and self.view.blind
         return super().check_action(action, parameters)

@@ -7,6 +7,7 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.domain.ids import ItemId
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of
 from faithtui.tui.drawing.compare import Compared, answer_lines, nothing_to_compare
@@ -32,10 +33,10 @@ class MetricsScreen(FaithScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "m,escape",
+            "M,escape",
             "back",
             "back to review",
-            key_display="m/esc",
+            key_display="M/esc",
             tooltip="Back to the review of this conversation",
             id="metrics.back",
         ),
@@ -57,6 +58,8 @@ class MetricsScreen(FaithScreen):
     def on_mount(self) -> None:
         """Begin in the table."""
         self.compared: Compared | None = None
+        self.exposed: set[ItemId] = set()
+        """Conversations of runs whose judge was on this screen."""
         self.table.focus()
         super().on_mount()
 
@@ -92,6 +95,13 @@ class MetricsScreen(FaithScreen):
                 row = min(before.row, max(0, len(found.view.answers) - 1))
                 found = replace(found, row=row, column=column)
         self.compared = found
+        if found is not None and not self.session.blind:
+            store = self.session.store
+            for each in found.view.runs:
+                # Nobody waits for it: a store that cannot be written says so at the next verdict.
+                if each.item.id not in self.exposed:
+                    self.exposed.add(each.item.id)
+                    store.submit(store.reviews.expose, each.item.id, self.session.reviewer)
         self._draw()
         self.refresh_bindings()
 
@@ -132,7 +142,7 @@ class MetricsScreen(FaithScreen):
             self.table.show(nothing_to_compare, title="Metrics compared")
         else:
             self.table.show_compared(found)
-            self.table.hint = "m goes back to the review"
+            self.table.hint = "M goes back to the review"
         answer = found.answer
         title = "Answer" if answer is None else f"Answer · turn {answer.turn + 1}"
         self.answer.show(lambda width: answer_lines(found, width), title=title, keep=False)

@@ -1,5 +1,6 @@
 """The screen where people say whether the judge is right, one key per claim."""
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,37 +10,35 @@ from textual.message import Message
 
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.review import LabelAct
+from faithtui.store.blinding import blinded
 from faithtui.store.records import ReviewView
-from faithtui.tui import format as fmt
 from faithtui.tui import place
-from faithtui.tui.described import spec_of, titled
-from faithtui.tui.drawing import claims as draw_claims
+from faithtui.tui.described import spec_of
 from faithtui.tui.drawing import evidence as draw_evidence
-from faithtui.tui.drawing.images import NumberedImage, image_numbers, images_of
-from faithtui.tui.drawing.transcript import transcript
+from faithtui.tui.drawing.claims import ListExtras
 from faithtui.tui.drawing.verdict import conversation_score
-from faithtui.tui.lines import LONGEST, Piece, shown_line, width_of
+from faithtui.tui.lines import Piece, shown_line, width_of
 from faithtui.tui.messages import Go
 from faithtui.tui.place import Focus
-from faithtui.tui.queue import open_item
+from faithtui.tui.queue import begun, open_item
 from faithtui.tui.screens.base import tabs
-from faithtui.tui.screens.dialogs import PickDialog, TextDialog
-from faithtui.tui.screens.images import OPEN_IMAGE
-from faithtui.tui.screens.judging import JudgingScreen
+from faithtui.tui.screens.walking import WalkingScreen
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.review_panes import Looked, ReviewPanes
 
 if TYPE_CHECKING:
-    from faithtui.metrics.base import MetricSpec
+    pass
 
 WINDOW = Binding.Group("window", compact=True)
-PASSAGE = Binding.Group("passage", compact=True)
 OPEN = Binding.Group("unlabelled", compact=True)
 CLAIM = Binding.Group("claim", compact=True)
 
+LEAST_NAME = 8
+"""Cells of a conversation's name below which it is left out of the title."""
 
-class ReviewScreen(JudgingScreen):
+
+class ReviewScreen(WalkingScreen):
     """Windows, claims, evidence, truths and the verdict of one conversation."""
 
     TITLE_WORDS: ClassVar[str] = "REVIEW"
@@ -100,66 +99,13 @@ class ReviewScreen(JudgingScreen):
             id="review.previous-unlabelled",
         ),
         Binding(
-            "left_square_bracket",
-            "passage(-1)",
-            "passage before",
-            group=PASSAGE,
-            key_display="[",
-            tooltip="Passage before",
-            id="review.previous-passage",
-        ),
-        Binding(
-            "right_square_bracket",
-            "passage(1)",
-            "next passage",
-            group=PASSAGE,
-            key_display="]",
-            tooltip="Next passage",
-            id="review.next-passage",
-        ),
-        Binding(
-            "t",
-            "source",
-            "source",
-            tooltip="Read the passage, or the conversation, in full",
-            id="review.source",
-        ),
-        OPEN_IMAGE,
-        Binding(
-            "p",
-            "occurrences",
-            "all windows",
-            tooltip="The judge's word in every window; enter goes to one",
-            id="review.same-claim",
-        ),
-        Binding(
-            "w",
-            "weighting",
-            "weighting",
-            tooltip="Switch between the windowed score and the one per interaction",
-            id="review.weighting",
-        ),
-        Binding(
-            "m",
+            "M",
             "metrics",
             "metrics",
-            tooltip="All metrics side by side on this conversation; m comes back",
+            tooltip="All metrics side by side on this conversation; M comes back",
             id="review.metrics",
         ),
     ]
-
-    @dataclass
-    class Loaded(Message):
-        """A conversation was read."""
-
-        view: ReviewView
-        read: draw_evidence.ReadView
-        spec: "MetricSpec"
-        claim: ClaimId | None
-        edge: int
-        """1: begin at the first claim without a verdict; -1: at the last; 0: stay."""
-        taken_back: JudgingScreen.TakenBack | None = None
-        """The undo or redo that led here."""
 
     @dataclass
     class Emptied(Message):
@@ -169,13 +115,14 @@ class ReviewScreen(JudgingScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.once = False
         self.stale = False
         """The store changed while a conversation was being read."""
+        self.exposed: set[ItemId] = set()
+        """Conversations whose judge was on this screen."""
 
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
-        return ReviewPanes()
+        return ReviewPanes(self.session.keymap)
 
     def on_mount(self) -> None:
         """Begin without a conversation."""
@@ -197,9 +144,8 @@ class ReviewScreen(JudgingScreen):
         if self.in_flight:
             return  # The last save reads again; until then the screen is ahead of the store.
         session = self.session
-        wanted, session.claim = session.claim, None
-        turn, session.turn = session.turn, None
-        item = session.item
+        # Kept until it is shown: what is being read may be read again before that.
+        wanted, turn, item = session.claim, session.turn, session.item
         if item is None:
             self.find_work()
         else:
@@ -212,11 +158,11 @@ class ReviewScreen(JudgingScreen):
         item: ItemId,
         claim: ClaimId | None,
         edge: int,
-        after: JudgingScreen.TakenBack | None = None,
+        after: WalkingScreen.TakenBack | None = None,
         turn: int | None = None,
     ) -> None:
         """Read one conversation; begin at a claim, else at the first one of a turn."""
-        loaded = await self.read(self._loaded, item, claim, edge)
+        loaded = await self.read(self.read_conversation, item, claim, edge)
         if claim is None and turn is not None:
             at_turn = (each.id for each in loaded.view.claims if each.turn == turn)
             loaded = replace(loaded, claim=next(at_turn, None))
@@ -239,7 +185,7 @@ class ReviewScreen(JudgingScreen):
             self.post_message(self.Emptied("This run has no conversations."))
             return
         self.session.item = item
-        self.post_message(await self.read(self._loaded, item, None, 1))
+        self.post_message(await self.read(self.read_conversation, item, None, 1))
 
     @work(exclusive=True, group="view", exit_on_error=False)
     async def load_next(self, direction: int) -> None:
@@ -261,15 +207,36 @@ class ReviewScreen(JudgingScreen):
             item = here
         self.session.item = item
         self.post_message(
-            await self.read(self._loaded, item, None, 0 if item == here else direction)
+            await self.read(self.read_conversation, item, None, 0 if item == here else direction)
         )
 
-    def go_to_claim(self, event: JudgingScreen.TakenBack, act: LabelAct, item: ItemId) -> None:
+    def go_to_claim(self, event: WalkingScreen.TakenBack, act: LabelAct, item: ItemId) -> None:
         """Show the claim of an act that was taken back, in whichever conversation."""
+        self.take_back_in_queue(event)
+        self.panes.claims.wait()
+        # A save that ends meanwhile reads again, and must come to the same claim.
+        self.session.item, self.session.claim = item, act.claim
         self.load(item, act.claim, 0, event)
 
-    def _loaded(self, item: ItemId, claim: ClaimId | None, edge: int) -> "ReviewScreen.Loaded":
-        view = self.session.store.runs.review_view(item, self.session.reviewer)
+    def read_conversation(
+        self, item: ItemId, claim: ClaimId | None, edge: int
+    ) -> WalkingScreen.Loaded:
+        """Read a conversation, without what is hidden. Meant for a thread."""
+        session = self.session
+        terms = session.hiding
+        view = session.store.runs.review_view(item, session.reviewer)
+        queue, walk = session.claims, self.walk
+        if queue is None:
+            walk = None
+        elif walk is None or walk.queue is not queue or walk.outdated:
+            walk = begun(session.store, queue, session.reviewer)
+        if session.blind:
+            view = blinded(
+                view,
+                open_to=session.revealed | (queue.shown if queue is not None else set()),
+                sample=queue.sample if queue is not None else None,
+                truths=item in session.truths_open,
+            )
         # A run may still add windows to the conversation, and with them truths.
         before = self.looked
         known = before is not None and before.view.item.id == item
@@ -277,11 +244,20 @@ class ReviewScreen(JudgingScreen):
             read = before.read
         else:
             read = draw_evidence.read_view(view)
-        return self.Loaded(view, read, spec_of(view.run.spec), claim, edge)
+        return self.Loaded(view, read, spec_of(view.run.spec), claim, edge, walk=walk, terms=terms)
 
-    @on(Loaded)
-    def show_loaded(self, event: Loaded) -> None:
-        """Take a conversation that was read."""
+    @on(WalkingScreen.Loaded)
+    def show_loaded(self, event: WalkingScreen.Loaded) -> None:
+        """Take a conversation that was read, unless another one is wanted by now."""
+        if event.view.item.id != self.session.item:
+            return
+        if event.terms != self.session.hiding:
+            # Something is to be hidden by now that was not when this was read, or the other way.
+            if all(each.is_finished for each in self.workers if each.group == "view"):
+                self.load(event.view.item.id, event.claim, event.edge, event.taken_back)
+            return
+        self.session.claim = self.session.turn = None
+        self.take_walk(event.walk)
         view = place.overlaid(event.view, self.session.reviewer, self.pending)
         same = self.view is not None and self.view.item.id == view.item.id
         at = self.at if same else Focus()
@@ -294,7 +270,14 @@ class ReviewScreen(JudgingScreen):
         before = self.at if same else None
         at = place.settled(view, at)
         self.looked = Looked(view, before or at, event.spec, event.read)
+        if not same:
+            self.range_from = None
+            self.sought = ""
+            self.bar.show("")
+        self._expose(view)
         self.look(at, fresh=not same)
+        self.prepare()
+        self.tell_how_far()
         if not same:
             self.refresh_bindings()
         if event.taken_back is not None:
@@ -302,6 +285,23 @@ class ReviewScreen(JudgingScreen):
         if self.stale:
             self.stale = False
             self.reload()
+
+    def conceal(self) -> None:
+        """Forget what is drawn, and what was said of it."""
+        super().conceal()
+        self.panes.claims.clear()
+        self.forget_prepared()
+        self.looked = self.given = self.range_from = None
+        self.last, self.sought, self.just_saved, self.leaving = "", "", (), False
+
+    def _expose(self, view: ReviewView) -> None:
+        """Remember that this reviewer has seen the judge's words here: no later label is blind."""
+        item = view.item.id
+        if not self.session.blind and item not in self.exposed:
+            self.exposed.add(item)
+            store = self.session.store
+            # Nobody waits for it: a store that cannot be written says so at the next verdict.
+            store.submit(store.reviews.expose, item, self.session.reviewer)
 
     @on(Emptied)
     def show_empty(self, event: Emptied) -> None:
@@ -322,6 +322,8 @@ class ReviewScreen(JudgingScreen):
         claim = place.find(view, at.claim)
         if moved:
             self.since = self.session.seconds()
+        if self.walk is not None:
+            self.walk.follow(at.claim)
         self.looked = replace(
             before,
             view=view,
@@ -331,31 +333,50 @@ class ReviewScreen(JudgingScreen):
             ),
             once=self.once,
             last=self.last,
+            extras=ListExtras(
+                frozenset(each.id for each in place.between(view, at, self.range_from)),
+                self._standing_out(),
+            ),
         )
         self.session.item = view.item.id
         with self.app.batch_update():
             self.panes.draw(self.looked, moved=moved)
             self._entitle(self.looked)
 
+    def _standing_out(self) -> Container[ClaimId] | None:
+        """Give the claims that are not drawn quietly: found by a filter, else of the queue."""
+        found = self.found
+        if found is not None:
+            return frozenset(found)
+        # Not copied: a queue may hold a hundred thousand claims, and lines are kept while it stays.
+        return None if self.walk is None else self.walk.queue.place
+
     def _entitle(self, looked: Looked) -> None:
         view, claim = looked.view, looked.claim
         unit = looked.spec.units[0]
         where = f" > {unit} {claim.number}/{len(view.claims)}" if claim else ""
+        blind = self.session.blind
         right = [
-            Piece("JUDGE SHOWN", "warn strong"),
+            Piece("BLIND" if blind else "JUDGE SHOWN", "human strong" if blind else "warn strong"),
             Piece("  per interaction " if self.once else "  windowed ", "quiet"),
             Piece(conversation_score(view, self.once), "strong"),
         ]
         run = f"  #{view.run.id} > "
+        if self.walk is not None:
+            queue, done = self.walk.queue, len(self.walk.done)
+            kind = ", a convenience order" if queue.convenience else ""
+            run += f"{shown_line(queue.title, limit=30).text}{kind} {done}/{len(queue.entries)} > "
         taken = width_of([*self.title_pieces(), *right]) + len(run) + len(where) + 3
-        self.entitle(
-            [
-                Piece(run, "quiet"),
-                shown_line(view.item.key, limit=max(8, self.size.width - taken)),
-                Piece(where, "quiet"),
-            ],
-            right,
-        )
+        room = self.size.width - taken
+        if room >= LEAST_NAME:
+            name = shown_line(view.item.key, limit=room)
+        else:
+            # Where one is counts for more than the conversation's name, and than the run's number.
+            run, name = run.removesuffix(" > "), Piece("")
+            if room < -len(" > "):
+                run = run.partition(" > ")[2]
+                run, where = (f"  {run}", where) if run else ("", where.replace(" > ", "  ", 1))
+        self.entitle([Piece(run, "quiet"), name, Piece(where, "quiet")], right)
 
     # Moving
 
@@ -365,6 +386,7 @@ class ReviewScreen(JudgingScreen):
         if self.view is not None:
             claims = place.listed(self.view, self.at.window)
             if event.row < len(claims):
+                self.given = None
                 self.look(Focus(self.at.window, claims[event.row].id))
 
     @on(RowPane.Moved, "#windows")
@@ -380,9 +402,27 @@ class ReviewScreen(JudgingScreen):
         """Show the judge's word in every window."""
         self.action_occurrences()
 
+    def advance(self, claim: ClaimId, *, later: bool = False) -> None:
+        """Go on after a verdict, or after putting a claim off."""
+        looked = self.looked
+        if looked is None:
+            return
+        if self.walk is not None:
+            self.go_on_in_queue(claim, later=later)
+        elif not self.session.preferences.auto_advance:
+            self.look(looked.at)
+        else:
+            ahead = place.overlaid(looked.view, self.session.reviewer, self.pending)
+            at = place.advanced(ahead, looked.at)
+            self.leaving = at is None
+            self.look(at or looked.at)
+            if self.leaving:
+                self.panes.claims.wait()
+
     def action_claim(self, by: int) -> None:
         """Choose another claim from any pane."""
         if self.view is not None:
+            self.given = None
             self.look(place.moved(self.view, self.at, by))
 
     def action_window(self, by: int) -> None:
@@ -391,8 +431,14 @@ class ReviewScreen(JudgingScreen):
             self.look(place.windowed(self.view, self.at, by))
 
     def action_unlabelled(self, direction: int) -> None:
-        """Go to a claim without a verdict."""
+        """Go to a claim without a verdict; in a queue, to the next one of it."""
         if self.view is None:
+            return
+        self.given = None
+        if self.step_found(direction):
+            return
+        if self.walk is not None:
+            self.step_in_queue(direction)
             return
         at = place.next_open(self.view, self.at, direction)
         if at is not None:
@@ -400,100 +446,12 @@ class ReviewScreen(JudgingScreen):
         else:
             self.load_next(direction)
 
-    def action_passage(self, by: int) -> None:
-        """Choose another passage and show where it begins."""
-        looked = self.looked
-        if looked is None or not looked.passages:
-            return
-        chosen = max(0, min(len(looked.passages) - 1, looked.at.passage + by))
-        self.looked = replace(looked, at=replace(looked.at, passage=chosen))
-        self.panes.draw_evidence(self.looked, moved=False)
-        self.panes.reveal_passage(self.looked)
-
-    def action_source(self) -> None:
-        """Show the chosen passage, or from the transcript the conversation, in full."""
-        looked = self.looked
-        if looked is None:
-            return
-        view, claim, spec = looked.view, looked.claim, looked.spec
-        numbers = image_numbers(view)
-        in_text = self.focused is not None and self.focused.id in ("transcript", "windows", "card")
-        if looked.passages and not in_text:
-            passage = looked.passages[min(looked.at.passage, len(looked.passages) - 1)]
-            self._read_in_full(
-                TextDialog(
-                    f"P{passage.document.number} · turn {passage.turn + 1}",
-                    lambda width: draw_evidence.full_passage(passage, numbers, width),
-                    has_images=bool(passage.document.images),
-                ),
-                self._of_passage(looked),
-            )
-            return
-        start = transcript(view, claim, spec, 100, whole=True)[1]
-        self._read_in_full(
-            TextDialog(
-                "Conversation",
-                lambda width: transcript(view, claim, spec, width, LONGEST, whole=True)[0],
-                start=start,
-                has_images=bool(numbers),
-            ),
-            images_of(view),
-        )
-
-    def _read_in_full(self, dialog: TextDialog, images: tuple[NumberedImage, ...]) -> None:
-        """Show a text, and open its images when they are wanted."""
-
-        def closed(answer: str | None) -> None:
-            if answer == "image":
-                self.pick_image(images)
-
-        self.app.push_screen(dialog, closed)
-
-    @property
-    def images(self) -> tuple[NumberedImage, ...]:
-        """The images of the chosen passage from its pane, else all of the conversation."""
-        looked = self.looked
-        if looked is not None and self.focused is self.panes.evidence:
-            return self._of_passage(looked) or super().images
-        return super().images
-
-    def _of_passage(self, looked: Looked) -> tuple[NumberedImage, ...]:
-        if not looked.passages:
-            return ()
-        chosen = looked.passages[min(looked.at.passage, len(looked.passages) - 1)]
-        own = chosen.document.images
-        return tuple(each for each in images_of(looked.view) if each.image in own)
-
-    def action_occurrences(self) -> None:
-        """Show the same claim in other windows."""
-        looked = self.looked
-        claim = None if looked is None else looked.claim
-        if looked is None or claim is None:
-            return
-
-        def jump(row: str | None) -> None:
-            if row is not None and self.view is not None:
-                window = claim.verdicts[int(row)].window
-                self.look(place.settled(self.view, Focus(window, claim.id)))
-
-        name = f"{titled(looked.spec.units[0])} {claim.number}"
-        self.app.push_screen(
-            PickDialog(
-                f"{name} in {fmt.plural(len(claim.verdicts), 'window')}",
-                lambda width: draw_claims.occurrences(claim, looked.view, looked.labels, width),
-            ),
-            jump,
-        )
-
-    def action_weighting(self) -> None:
-        """Show the other score."""
-        self.once = not self.once
-        if self.looked is not None:
-            self.look(self.looked.at)
-
     def action_metrics(self) -> None:
         """Show what every metric says about the answers of this conversation."""
-        self.post_message(Go("metrics"))
+        if self.session.blind:
+            self.refuse("the metrics would show the judge: B or another queue stops hiding it")
+        else:
+            self.post_message(Go("metrics"))
 
     def title_pieces(self) -> tuple[Piece, ...]:
         """Show the two sides of a conversation."""
@@ -501,6 +459,6 @@ class ReviewScreen(JudgingScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""
-        if action in ("source", "occurrences", "weighting", "metrics"):
+        if action == "metrics":
             return self.view is not None
         return super().check_action(action, parameters)

@@ -1,6 +1,6 @@
 """All runs of the store, and where one begins."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -8,21 +8,34 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.domain.filters import Ground, Scope
 from faithtui.domain.ids import RunId
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of
-from faithtui.tui.drawing.lists import no_runs, run_details, run_head, run_line
-from faithtui.tui.lines import Piece, shown_line
+from faithtui.tui.drawing.lists import no_runs, nothing_found, run_details, run_head, run_line
+from faithtui.tui.finding import runs_found
+from faithtui.tui.lines import Line, Piece, shown_line
 from faithtui.tui.messages import Go, NewRunWanted, ResumeWanted
-from faithtui.tui.screens.base import FaithScreen
+from faithtui.tui.screens.filtered import FilteredScreen
+from faithtui.tui.session import ListState
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
+
+
+ORDERS: Mapping[str, tuple[str, Callable[[RunRow], tuple[object, ...]]]] = {
+    "number": ("newest first", lambda row: (-row.id,)),
+    "metric": ("by metric", lambda row: (row.spec.metric, -row.id)),
+    "judge": ("by judge", lambda row: (row.spec.judge, -row.id)),
+    "score": ("lowest score first", lambda row: (row.score is None, row.score or 0.0, -row.id)),
+    "labels": ("most labels first", lambda row: (-row.labelled, -row.id)),
+}
+"""Orders of the list: in words, and what is compared."""
 
 
 class RunRows:
@@ -40,9 +53,10 @@ class RunRows:
         return self.all[index]
 
 
-class RunsScreen(FaithScreen):
+class RunsScreen(FilteredScreen):
     """Runs, and what is known of one."""
 
+    LIST: ClassVar[str] = "runs"
     TITLE_WORDS: ClassVar[str] = "RUNS"
     HELP_WORDS: ClassVar[str] = (
         "A run is one metric and one judge over a selection of conversations. Enter opens its "
@@ -99,7 +113,7 @@ class RunsScreen(FaithScreen):
         """Make the list and the details."""
         return Panes(
             VirtualList[RunRow](
-                id="list", title="Runs", draw=run_line, head=run_head, empty=no_runs
+                id="list", title="Runs", draw=run_line, head=run_head, empty=self._empty
             ),
             Pane(id="detail", title="Run"),
             planner=plans.listing,
@@ -107,10 +121,11 @@ class RunsScreen(FaithScreen):
 
     def on_mount(self) -> None:
         """Begin in the list."""
+        self.all: tuple[RunRow, ...] = ()
         self.rows: tuple[RunRow, ...] | None = None
         self.specs: Mapping[RunId, MetricSpec] = {}
-        self.runs.focus()
         super().on_mount()
+        self.runs.focus()
 
     def reload(self) -> None:
         """Read the runs."""
@@ -128,12 +143,32 @@ class RunsScreen(FaithScreen):
     @on(Loaded)
     def show_rows(self, event: Loaded) -> None:
         """Draw the runs, with the cursor on the same one."""
-        self.rows = event.rows
-        wanted = self.session.run
-        at = next((i for i, row in enumerate(event.rows) if row.id == wanted), 0)
-        self.runs.show(RunRows(event.rows), at, title=f"Runs {len(event.rows)}")
-        self._show_details()
+        self.all = event.rows
+        self.search()
         self.entitle([Piece("  "), shown_line(fmt.path(self.session.store_path), "quiet")])
+
+    @property
+    def ground(self) -> Ground:
+        """Say which words a filter may hold."""
+        return Ground(Scope.RUNS)
+
+    @property
+    def orders(self) -> Mapping[str, str]:
+        """Orders there are."""
+        return {name: words for name, (words, _) in ORDERS.items()}
+
+    def search(self) -> None:
+        """Draw the runs that the filter finds, in the order."""
+        _, key = ORDERS.get(self.state.sort, ORDERS["number"])
+        rows = tuple(sorted(runs_found(self.all, self.wanted), key=key))
+        self.rows = rows
+        wanted = self.session.run
+        at = next((i for i, row in enumerate(rows) if row.id == wanted), 0)
+        count = f"{len(rows)} of {len(self.all)}" if self.state.filter else f"{len(rows)}"
+        self.runs.show(RunRows(rows), at, title=f"Runs {count}")
+        self._show_details()
+        if self.state != ListState():
+            self.say_order()
         self.refresh_bindings()
 
     @on(Described)
@@ -182,6 +217,9 @@ class RunsScreen(FaithScreen):
         if action == "resume":
             return self.is_mounted and self._can_resume()
         return super().check_action(action, parameters)
+
+    def _empty(self, width: int) -> list[Line]:
+        return nothing_found(width, self.state.filter) if self.all else no_runs(width)
 
     def _can_resume(self) -> bool:
         row = self.chosen

@@ -7,8 +7,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.keys import KeyHint, pack
-from faithtui.tui.lines import BLANK, Line, Piece, spread
+from faithtui.tui.lines import BLANK, Line, Piece, cut, spread, width_of
 from faithtui.tui.widgets.drawn import Drawn
+
+LEAST_RIGHT = 8
+"""Cells below which the right end of the status line gives way altogether."""
 
 
 class EdgeLine(Drawn, Widget):
@@ -18,10 +21,14 @@ class EdgeLine(Drawn, Widget):
     right: reactive[tuple[Piece, ...]] = reactive(())
 
     def render_line(self, y: int) -> Strip:
-        """Draw both ends; the left one is cut when they meet."""
+        """Draw both ends."""
         width = self.size.width
-        inner = spread((Piece(" "), *self.left), (*self.right, Piece(" ")), width)
-        return self.strip_of(inner if y == 0 else BLANK, width, self.base_style)
+        inner = self.laid_out(width) if y == 0 else BLANK
+        return self.strip_of(inner, width, self.base_style)
+
+    def laid_out(self, width: int) -> Line:
+        """Put both ends into `width` cells; the left one is cut when they meet."""
+        return spread((Piece(" "), *self.left), (*self.right, Piece(" ")), width)
 
 
 class TitleBar(EdgeLine):
@@ -30,6 +37,14 @@ class TitleBar(EdgeLine):
 
 class StatusLine(EdgeLine):
     """What happened last, and how the run goes on."""
+
+    def laid_out(self, width: int) -> Line:
+        """Put both ends into `width` cells; what happened last is whole as long as it can be."""
+        room = width - width_of(self.left) - 5
+        right: Sequence[Piece] = self.right
+        if self.left and width_of(right) > room:
+            right = cut(right, room) if room >= LEAST_RIGHT else ()
+        return spread((Piece(" "), *self.left), (*right, Piece(" ")), width)
 
 
 class KeyBar(Drawn, Widget):

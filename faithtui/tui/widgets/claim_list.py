@@ -7,10 +7,12 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.review import REASON_CODES
 from faithtui.store.records import ReviewView
 from faithtui.tui.described import titled
-from faithtui.tui.drawing.claims import claim_list, row_of
+from faithtui.tui.drawing.claims import ListExtras, claim_list, pointed, row_of
 from faithtui.tui.drawing.verdict import UNFAIR_KEY, choices
+from faithtui.tui.lines import Line
 from faithtui.tui.place import Focus, is_open
 from faithtui.tui.widgets.pane import RowPane
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
 VERDICT = Binding.Group("verdict")
+CODE = Binding.Group("code", compact=True)
+
+GO_ON = ("later", "repeat", "accept")
+"""What leads to another claim, besides a verdict."""
 
 
 class ClaimList(RowPane):
@@ -57,6 +63,61 @@ class ClaimList(RowPane):
             id="review.verdict-unfair",
         ),
         Binding(
+            "s", "want('later')", "later", tooltip="Put the claim off and go on", id="review.later"
+        ),
+        Binding(
+            "space",
+            "want('later')",
+            "later",
+            show=False,
+            tooltip="Put the claim off and go on",
+            id="review.later-too",
+        ),
+        Binding(
+            "f", "want('flag')", "flag", tooltip="Flag the claim, or no longer", id="review.flag"
+        ),
+        Binding(
+            "full_stop",
+            "want('repeat')",
+            "repeat",
+            key_display=".",
+            tooltip="Give the last verdict and its code once more, and go on",
+            id="review.repeat",
+        ),
+        Binding(
+            "m",
+            "want('range')",
+            "range",
+            tooltip="Begin a range here: move, then one verdict for all; again: drop it",
+            id="review.range",
+        ),
+        Binding(
+            "c",
+            "want('unsure')",
+            "unsure",
+            tooltip="Say that you are not sure of the last verdict, or are again",
+            id="review.unsure",
+        ),
+        Binding(
+            "a",
+            "want('accept')",
+            "accept",
+            show=False,
+            tooltip="Take over the judge's verdict, where it is shown; no reading of yours",
+            id="review.accept",
+        ),
+        *(
+            Binding(
+                str(number),
+                f"want('code-{number}')",
+                "code",
+                group=CODE,
+                tooltip=f"Reason code for the last verdict: {code.title}, {code.meaning}",
+                id=f"review.code-{number}",
+            )
+            for number, code in enumerate(REASON_CODES, start=1)
+        ),
+        Binding(
             "enter",
             "choose",
             "Details",
@@ -80,6 +141,23 @@ class ClaimList(RowPane):
             return self.pane
 
     @dataclass
+    class Wanted(Message):
+        """Something else is to be done with the claim that was on screen."""
+
+        pane: "ClaimList"
+        claim: ClaimId
+        what: str
+        """`later`, `flag`, `repeat`, `range`, `unsure`, `accept`, or `code-1` and so on."""
+        drawn: bool = True
+        """Whether the claim was on screen. Doubts and codes come before the next claim is: they
+        may be about the verdict given last."""
+
+        @property
+        def control(self) -> "ClaimList":
+            """The list."""
+            return self.pane
+
+    @dataclass
     class Refused(Message):
         """A verdict key came before the claim it would be about had been drawn."""
 
@@ -95,21 +173,47 @@ class ClaimList(RowPane):
         self._spec: MetricSpec | None = None
         self._current: ClaimId | None = None
         self._painted: ClaimId | None = None
+        self._waiting = False
+        self._kept: tuple[tuple[object, ...], list[Line]] = ((), [])
 
-    def show_claims(self, view: ReviewView, at: Focus, spec: "MetricSpec") -> None:
+    def show_claims(
+        self, view: ReviewView, at: Focus, spec: "MetricSpec", extras: ListExtras
+    ) -> None:
         """Draw the claims of a conversation or of one window, and choose one."""
         done = sum(not is_open(claim) for claim in view.claims)
         where = "" if at.window is None else f" in w{at.window + 1}"
+        row = row_of(view, at, at.claim)
         self._spec = spec
         self._current = at.claim
+        self._waiting = False
         self.show(
-            lambda width: claim_list(view, at, spec, width),
+            lambda width: pointed(self._made(view, at, spec, width, extras), row),
             title=f"{titled(spec.units[1])}{where} {done}/{len(view.claims)} done",
         )
         self.hint = "J judge H you"
-        self.move_to(row_of(view, at, at.claim))
+        self.move_to(row)
         if self._painted != at.claim:
             self.call_after_refresh(self._mark_painted, at.claim)
+
+    def _made(
+        self, view: ReviewView, at: Focus, spec: "MetricSpec", width: int, extras: ListExtras
+    ) -> list[Line]:
+        """Make all lines, or give those of the key before: moving on changes none of them."""
+        made_of = (view, spec, extras.wanted, at.window, width, extras.ranged)
+        before = self._kept[0]
+        # What may be large is the same object when it is the same; the rest is compared.
+        same = (
+            len(before) == len(made_of)
+            and all(one is other for one, other in zip(before[:3], made_of[:3], strict=True))
+            and before[3:] == made_of[3:]
+        )
+        if not same:
+            self._kept = made_of, claim_list(view, at, spec, width, extras)
+        return self._kept[1]
+
+    def wait(self) -> None:
+        """Accept no key until claims are drawn again: what comes next is being read."""
+        self._painted, self._waiting = None, True
 
     def clear(self) -> None:
         """Accept no verdict until claims are shown again."""
@@ -117,14 +221,36 @@ class ClaimList(RowPane):
 
     def action_verdict(self, key: str) -> None:
         """Give the verdict of a key, on the claim that is on screen."""
-        if self._spec is None or self._current is None:
-            return
-        if self._painted != self._current:
-            self.post_message(self.Refused(self))
+        claim = self._on_screen()
+        if self._spec is None or claim is None:
             return
         label = next((name for each, name, _ in choices(self._spec) if each == key), None)
         if label is not None:
-            self.post_message(self.Judged(self, self._current, label))
+            self.post_message(self.Judged(self, claim, label))
+            self.wait()  # A key that is typed ahead would mean the same claim once more.
+
+    def action_want(self, what: str) -> None:
+        """Ask for something else to be done with the claim that is on screen."""
+        current = self._current
+        if current is not None and (what == "unsure" or what.startswith("code-")):
+            self.post_message(self.Wanted(self, current, what, drawn=self._is_drawn))
+            return
+        claim = self._on_screen()
+        if claim is not None:
+            self.post_message(self.Wanted(self, claim, what))
+            if what in GO_ON:
+                self.wait()
+
+    @property
+    def _is_drawn(self) -> bool:
+        return not self._waiting and self._painted == self._current
+
+    def _on_screen(self) -> ClaimId | None:
+        """Give the claim that was painted; None, and a refusal, where another one was chosen."""
+        if self._current is not None and not self._is_drawn:
+            self.post_message(self.Refused(self))
+            return None
+        return self._current
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys for labels that the metric does not have."""

@@ -52,27 +52,50 @@ class Pane(Drawn, ScrollView, can_focus=True):
         self._lines: Sequence[Line] = ()
         self._built_for = -1
         self._stale = True
+        self._made_of: tuple[object, ...] = ()
         self._hint = hint
         self._frame = ("", "")
         self._write_frame(title, "")
 
-    def show(self, build: Builder, *, title: str | None = None, keep: bool = True) -> None:
+    def show(
+        self,
+        build: Builder,
+        *,
+        title: str | None = None,
+        keep: bool = True,
+        made_of: tuple[object, ...] = (),
+    ) -> None:
         """Draw something else.
 
         Args:
             build: Makes the lines; called again when the width changes.
             title: Text for the frame, already made visible; None keeps it.
             keep: Stay scrolled where it is, as far as there are lines.
+            made_of: All that the lines depend on besides the width. Where each is the very object
+                that it was the time before, no lines are made. (): that is not known.
         """
+        before, self._made_of = self._made_of, made_of
+        same = (
+            bool(made_of)
+            and len(before) == len(made_of)
+            and all(one is other for one, other in zip(before, made_of, strict=True))
+        )
         self._build = build
-        self._stale = True
+        self._stale = self._stale or not same
         if title is not None:
             self._write_frame(title, self._frame[1])
         if not keep:
             self.scroll_to(y=0, animate=False)
         # What is not on screen is made when it comes back.
-        if self.display:
+        if self.display and self._stale:
             self._rebuild()
+
+    def empty(self) -> None:
+        """Drop what is drawn, and what is kept while the pane is hidden."""
+        self._build, self._lines, self._stale = lambda _width: (), (), True
+        self._hint = ""
+        self._write_frame("", "")
+        self.refresh()
 
     @property
     def lines(self) -> Sequence[Line]:

@@ -1,6 +1,6 @@
 """The panes of the review screen: everything that is drawn of one conversation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,12 @@ from faithtui.tui import place, plans
 from faithtui.tui.described import references_of, titled
 from faithtui.tui.drawing import claims as draw_claims
 from faithtui.tui.drawing import evidence as draw_evidence
+from faithtui.tui.drawing.card import claim_card
 from faithtui.tui.drawing.references import named_references, reference_lines
 from faithtui.tui.drawing.transcript import transcript
 from faithtui.tui.drawing.verdict import VerdictView, verdict_lines
 from faithtui.tui.drawing.windows import window_list
+from faithtui.tui.keys import keys_by_id, renamed
 from faithtui.tui.lines import BLANK, Line
 from faithtui.tui.place import Focus
 from faithtui.tui.widgets.claim_list import ClaimList
@@ -42,6 +44,8 @@ class Looked:
     """Show scores in which each interaction counts once."""
     last: str = ""
     """The last act in words."""
+    extras: draw_claims.ListExtras = draw_claims.NO_EXTRAS
+    """What the list of claims shows besides them."""
 
     @property
     def labels(self) -> LabelSet:
@@ -65,7 +69,8 @@ class ReviewPanes(Panes):
     truths = getters.query_one("#truths", Pane)
     verdict = getters.query_one("#verdict", Pane)
 
-    def __init__(self) -> None:
+    def __init__(self, keymap: Mapping[str, str]) -> None:
+        self._keymap = keymap
         super().__init__(
             ClaimList(),
             RowPane(id="windows", title="Windows"),
@@ -86,16 +91,17 @@ class ReviewPanes(Panes):
             moved: It is another claim than before, so panes begin at their top.
         """
         view, at, claim, spec = looked.view, looked.at, looked.claim, looked.spec
-        self.claims.show_claims(view, at, spec)
+        self.claims.show_claims(view, at, spec, looked.extras)
         self.windows.show(
             lambda width: window_list(view, at, spec, width),
             title=f"Windows {len(view.windows)}",
+            made_of=(view, at.window, spec),
         )
         self.windows.move_to(0 if at.window is None else at.window + 1)
         self._draw_transcript(looked, moved)
         unit = titled(spec.units[0])
         self.card.show(
-            lambda width: draw_claims.claim_card(view, claim, spec, width),
+            lambda width: claim_card(view, claim, spec, width, looked.read),
             title=unit + (f" {claim.number} · turn {claim.turn + 1}" if claim else ""),
             keep=not moved,
         )
@@ -110,11 +116,12 @@ class ReviewPanes(Panes):
         """Draw what is checked against; where there is nothing of the kind, the conversation."""
         view, at, claim, spec = looked.view, looked.at, looked.claim, looked.spec
         title = titled(references_of(spec))
-        if spec.references is not None:
+        if spec.references is not None and (view.truths or not view.hidden):
             title += f" {len(view.truths)}"
+        key = keys_by_id(self._keymap, "review.truths", "T")[0]
 
         def build(width: int) -> Sequence[Line]:
-            lines = reference_lines(view, claim, at.window, looked.read, spec, width)
+            lines = reference_lines(view, claim, at.window, looked.read, spec, width, key)
             if spec.references is None and not self.transcript.display:
                 lines += [BLANK, *transcript(view, claim, spec, width)[0]]
             return lines
@@ -124,7 +131,13 @@ class ReviewPanes(Panes):
     def draw_verdict(self, looked: Looked) -> None:
         """Draw what was and can be said."""
         shown = VerdictView(
-            looked.view, looked.claim, looked.at, looked.spec, looked.once, looked.last
+            looked.view,
+            looked.claim,
+            looked.at,
+            looked.spec,
+            looked.once,
+            looked.last,
+            renamed(ClaimList.BINDINGS, self._keymap),
         )
         self.verdict.show(
             lambda width: verdict_lines(shown, width, self.verdict.scrollable_content_region.height)
@@ -171,7 +184,8 @@ class ReviewPanes(Panes):
         if self.truths.display or looked.spec.references_are_facts or looked.claim is None:
             return []
         view, at = looked.view, looked.at
-        lines = reference_lines(view, looked.claim, at.window, looked.read, looked.spec, width)
+        key = keys_by_id(self._keymap, "review.truths", "T")[0]
+        lines = reference_lines(view, looked.claim, at.window, looked.read, looked.spec, width, key)
         return [*lines, BLANK]
 
     def _named(self, looked: Looked, width: int) -> list[Line]:
@@ -179,7 +193,7 @@ class ReviewPanes(Panes):
         claim, spec = looked.claim, looked.spec
         if self.truths.display or not spec.references_are_facts or claim is None:
             return []
-        return named_references(looked.view, claim, looked.at.window, spec, width)
+        return named_references(looked.view, claim, looked.at.window, spec, width, looked.read)
 
     def _passages(self, looked: Looked, width: int) -> tuple[list[Line], list[int]]:
         height = self.evidence.scrollable_content_region.height

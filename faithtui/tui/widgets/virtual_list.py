@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from textual import events
@@ -110,6 +111,9 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         self._empty = empty
         self._source: Rows[RowT] = NoRows()
         self._ready = False
+        self._early: list[tuple[int, Callable[[], None]]] = []
+        """What was asked for while the first rows were being read, in order, each with the state of
+        the screens: once another one was looked at, nobody expects it any more."""
         self.border_title = Content(title)
 
     def show(self, source: Rows[RowT], cursor: int, *, title: str | None = None) -> None:
@@ -123,6 +127,10 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         self._resize_rows()
         self._reveal()
         self.refresh()
+        early, self._early = self._early, []
+        for screens, act in early:
+            if screens == self.screen.stack_updates:
+                act()
 
     @property
     def chosen(self) -> RowT | None:
@@ -162,19 +170,29 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
 
     def action_step(self, by: int) -> None:
         """Choose a row some way off."""
+        if not self._ready:
+            self._later(partial(self.action_step, by))
         if len(self._source):
             self.cursor = min(len(self._source) - 1, max(0, self.cursor + by))
 
     def action_page(self, direction: int) -> None:
         """Choose a row a page off."""
+        if not self._ready:
+            self._later(partial(self.action_page, direction))
+            return
         self.action_step(direction * max(1, self._height - 1))
 
     def action_edge(self, last: int) -> None:
         """Choose the first or the last row."""
+        if not self._ready:
+            self._later(partial(self.action_edge, last))
+            return
         self.action_step(len(self._source) if last else -len(self._source))
 
     def action_choose(self) -> None:
         """Tell that the chosen row is to be opened."""
+        if not self._ready:
+            self._later(self.action_choose)
         if len(self._source):
             self.post_message(self.Chosen(self, self.cursor))  # type: ignore[arg-type]  # as above
 
@@ -203,6 +221,10 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
     def _height(self) -> int:
         """Lines for rows, without the headings."""
         return self.scrollable_content_region.height - 1
+
+    def _later(self, act: Callable[[], None]) -> None:
+        """Do something once the first rows are there."""
+        self._early.append((self.screen.stack_updates, act))
 
     def _resize_rows(self) -> None:
         # One more than the rows: the headings stay in the window while it scrolls.

@@ -1,0 +1,43 @@
+"""`faithtui keys`."""
+
+from faithtui.cli.output import Column, put_json, put_table
+from faithtui.config import PRESETS, load_configured
+from faithtui.errors import ConfigError
+from faithtui.paths import keymap_beside
+
+
+def keys(preset: str | None, *, as_json: bool) -> int:
+    """List all keys: of a preset, else of the settings and the user's own key map.
+
+    Raises:
+        ConfigError: There is no such preset, or settings or key map are wrong.
+    """
+    # They load the app, which no other command needs.
+    from faithtui.tui.bindings import every_binding, keys_of
+    from faithtui.tui.keymap import completed, load_keymap, preset_keymap
+
+    named = next((each for each in PRESETS if each == preset), None)
+    if named is not None:
+        keymap = completed(preset_keymap(named), {})
+    elif preset is None:
+        configured = load_configured()
+        keymap = load_keymap(configured.settings.keys, keymap_beside(configured.file))
+    else:
+        raise ConfigError(f"there is no preset `{preset}`; expected one of {', '.join(PRESETS)}")
+    rows = [
+        (where, keys_of(binding, keymap), binding.tooltip, binding.id or "")
+        for where, binding in every_binding()
+    ]
+    if as_json:
+        put_json(
+            [
+                {"where": where, "keys": own, "does": words, "id": name}
+                for where, own, words, name in rows
+            ]
+        )
+        return 0
+    put_table(
+        (Column("where"), Column("keys"), Column("id"), Column("does", flexible=True)),
+        [(where, " ".join(own), name, words) for where, own, words, name in rows],
+    )
+    return 0

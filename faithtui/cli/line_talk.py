@@ -1,0 +1,25 @@
+"""What line mode says: for a person line by line, for a program one JSON value per event."""
+
+from faithtui.cli.output import put_json
+from faithtui.domain.plain import visible
+
+
+class Talk:
+    """Where things are said: lines for a person, or one JSON value per event for a program."""
+
+    def __init__(self, *, as_json: bool, prompt_ends_line: bool = False) -> None:
+        self.as_json = as_json
+        self._end = "\n" if prompt_ends_line else " "
+
+    def say(self, event: str, *lines: str, **values: object) -> None:
+        """Tell that something happened."""
+        if self.as_json:
+            put_json({"event": event, **values})
+        else:
+            for line in lines:
+                print(visible(line), flush=True)
+
+    def prompt(self, words: str) -> None:
+        """Ask for a line."""
+        if not self.as_json:
+            print(f"{words}:", end=self._end, flush=True)

@@ -1,0 +1,236 @@
+"""A claim in words, line by line, for people who do not look at a screen.
+
+No cursor movement, no colours, each line with its name in front. What is not in the view that comes
+in cannot come out: of a blind claim the view holds nothing of the judge.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from faithtui.domain.evidence import excerpt
+from faithtui.domain.plain import visible, visible_line
+from faithtui.domain.review import REASON_CODES, Action, LabelAct
+from faithtui.domain.wording import read_text
+from faithtui.metrics.base import MetricSpec
+from faithtui.store.records import ClaimView, ReviewView, TurnView
+from faithtui.tui import format as fmt
+from faithtui.tui.described import reference_letter
+from faithtui.tui.drawing.evidence import PassageView, ReadView, excerpted, ranked_passages
+from faithtui.tui.drawing.verdict import choices
+from faithtui.tui.lines import GLANCE, LONGEST
+
+WIDTH = 78
+"""Characters of a line; a longer text goes on in the next one, indented."""
+_ANSWER = 500
+_QUESTION = 240
+_PASSAGE = 320
+"""Characters of an excerpt."""
+_PASSAGES = 3
+"""Passages that are read out; the others with `t`."""
+
+
+_HELP = (
+    "enter: hear the claim again",
+    "t: read question, answer and passages in full",
+    "s: later, it comes again at the end",
+    "f: flag it, or take the flag away",
+    "e TEXT: write a note on it; e alone asks for the text; e - removes the note",
+    "v: the judge's word on it; while blind that is recorded",
+    "c: low confidence in your last verdict, or sure again",
+    "u: undo",
+    "r: redo",
+    "q: quit; everything is saved",
+)
+"""Keys that do not depend on the metric."""
+
+_TITLES = {code.name: code.title for code in REASON_CODES}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The claim that is asked about."""
+
+    view: ReviewView
+    """Blinded, if it is to be."""
+    claim: ClaimView
+    spec: MetricSpec
+    read: ReadView
+    number: int
+    """Place in the queue, from 1."""
+    of: int
+    shown: bool
+    """The judge may be seen."""
+
+    @property
+    def passages(self) -> tuple[PassageView, ...]:
+        """The passages, ranked."""
+        return ranked_passages(self.view, self.claim, None, self.read)
+
+
+def labelled(name: str, text: str) -> list[str]:
+    """Write a text with its name before it, in lines of `WIDTH`."""
+    return textwrap.wrap(
+        f"{name}: {visible_line(text)}",
+        width=WIDTH,
+        subsequent_indent="  ",
+        break_long_words=True,
+        break_on_hyphens=False,
+    )
+
+
+def claim_lines(served: Served) -> list[str]:
+    """Say all that a verdict needs."""
+    view, claim, unit = served.view, served.claim, served.spec.units[0]
+    mode = "judge shown" if served.shown else "blind"
+    lines = [f"{unit} {served.number} of {served.of}, {mode}"]
+    lines += labelled("conversation", f"{view.item.key}, turn {claim.turn + 1}")
+    turn = next((each for each in view.turns if each.position == claim.turn), None)
+    question = _question(view, claim.turn)
+    if question is not None:
+        lines += labelled("question", _shortened(question.content, _QUESTION))
+    if turn is not None and claim.kind != "answer":
+        lines += labelled("answer", _around(turn, claim))
+    lines += labelled(unit, claim.text[:GLANCE])
+    lines += _passage_lines(served)
+    lines += _own(claim)
+    if served.shown:
+        lines += judge_lines(served)
+    return lines
+
+
+def full_lines(served: Served) -> list[str]:
+    """Read out the question, the answer and every passage in full."""
+    lines: list[str] = []
+    question = _question(served.view, served.claim.turn)
+    turn = next((each for each in served.view.turns if each.position == served.claim.turn), None)
+    for name, each in (("question", question), ("answer", turn)):
+        if each is not None:
+            lines += _paragraphs(name, each.content)
+    for passage in served.passages:
+        lines += _paragraphs(_passage_name(passage), passage.document.text)
+    return lines
+
+
+def _paragraphs(name: str, text: str) -> list[str]:
+    lines = [f"{name}:"]
+    for paragraph in visible(text[:LONGEST]).split("\n"):
+        lines += textwrap.wrap(
+            paragraph, width=WIDTH, initial_indent="  ", subsequent_indent="  "
+        ) or [""]
+    return lines
+
+
+def judge_lines(served: Served) -> list[str]:
+    """Say what the judge said of the claim; only for those who may know."""
+    judge, labels = served.claim.judge, served.spec.labels
+    lines = labelled("judge", fmt.word(judge.label, labels))
+    if judge.reason:
+        lines += labelled("judge's reason", judge.reason)
+    truths = {truth.id: truth for truth in served.view.truths}
+    for each in served.claim.evidence:
+        truth = truths.get(each.truth)
+        if truth is not None:
+            name = f"{each.stance} {reference_letter(served.spec)}{truth.number}"
+            lines += labelled(name, truth.text)
+    return lines
+
+
+def keys_lines(spec: MetricSpec) -> list[str]:
+    """Name the keys, shortly, before the answer is typed."""
+    own = ", ".join(f"{key} {fmt.word(label, spec.labels)}" for key, label, _ in choices(spec))
+    return labelled("keys", f"{own}; s later; ? all keys; q quit")
+
+
+def help_texts(spec: MetricSpec) -> list[str]:
+    """Explain all keys, one text each: the key, a colon and what it does."""
+    own = [
+        f"{key if key == label else f'{key}, or {label}'}: {meaning}"
+        for key, label, meaning in choices(spec)
+    ]
+    codes = [
+        f"{number}: your last verdict is because of {code.title}: {code.meaning}"
+        for number, code in enumerate(REASON_CODES, 1)
+    ]
+    return [*own, *codes, *_HELP]
+
+
+def act_words(act: LabelAct) -> str:
+    """Name an act that was taken back."""
+    if act.verdict is not None:
+        return f"the verdict {act.verdict}"
+    match act.action:
+        case Action.NOTED:
+            return "a note"
+        case Action.CODED:
+            return f"the code {_TITLES.get(act.code or '', 'none')}"
+        case Action.MARKED:
+            return f"the mark {act.mark}"
+        case _:
+            return "putting it off"
+
+
+def _passage_name(passage: PassageView) -> str:
+    source = f", {visible_line(passage.document.source, 60)}" if passage.document.source else ""
+    return f"passage P{passage.document.number}{source}, turn {passage.turn + 1}"
+
+
+def _passage_lines(served: Served) -> list[str]:
+    passages: Sequence[PassageView] = served.passages
+    if not passages:
+        return ["passages: none are known for this answer"]
+    lines: list[str] = []
+    for passage in passages[:_PASSAGES]:
+        text = "".join(piece.text for piece in excerpted(passage, _PASSAGE))
+        name = _passage_name(passage)
+        if passage.ranks:
+            name += f", match {passage.ranked.match:.2f}"
+        lines += labelled(name, text)
+    left = len(passages) - _PASSAGES
+    if left > 0:
+        lines.append(f"passages left out: {left}; t reads everything in full")
+    return lines
+
+
+def _own(claim: ClaimView) -> list[str]:
+    """Say what the person said before, as far as that may be told."""
+    mine = claim.mine
+    if mine is None:
+        return []
+    lines = labelled("your verdict", mine.verdict) if mine.verdict is not None else []
+    if mine.note:
+        lines += labelled("your note", mine.note)
+    if mine.flagged:
+        lines.append("flagged")
+    return lines
+
+
+def _question(view: ReviewView, turn: int) -> TurnView | None:
+    """Find the last message of the user before an answer."""
+    before = [each for each in view.turns if each.position < turn and each.role == "user"]
+    return before[-1] if before else None
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"
+
+
+def _around(turn: TurnView, claim: ClaimView) -> str:
+    """Give the answer near the claim, the claim's own words between « and »."""
+    text = turn.content
+    span = claim.span if claim.kind == "claim" else None
+    if len(text) <= _ANSWER and span is None:
+        return text
+    if span is None:
+        return _shortened(text, _ANSWER)
+    parts = excerpt(read_text(text[:LONGEST]), [span], _ANSWER)
+    told = []
+    for part in parts:
+        start, end = max(part.start, span.start), min(part.end, span.end)
+        if start < end:
+            told.append(f"{text[part.start : start]}«{text[start:end]}»{text[end : part.end]}")
+        else:
+            told.append(text[part.start : part.end])
+    before = "… " if parts and text[: parts[0].start].strip() else ""
+    after = " …" if parts and text[parts[-1].end :].strip() else ""
+    return f"{before}{' … '.join(told)}{after}" if told else _shortened(text, _ANSWER)

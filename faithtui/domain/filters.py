@@ -1,0 +1,373 @@
+"""What people type to find things: words of the text, and terms such as `verdict:no`.
+
+A filter is a list of terms that must all hold. Reading one never fails: what cannot be read is told
+in a sentence, with what is possible instead. Which claims, conversations and runs a filter finds is
+decided where they are read; docs/filters.md has the whole language.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.review import REASON_CODES
+from faithtui.domain.words import words_of
+
+
+class Scope(StrEnum):
+    """What is looked through."""
+
+    RUNS = "runs"
+    CONVERSATIONS = "conversations"
+    CLAIMS = "claims"
+    """The claims of one conversation."""
+
+
+class Name(StrEnum):
+    """What a term is about."""
+
+    TEXT = "text"
+    """Words; written without a name."""
+    VERDICT = "verdict"
+    HUMAN = "human"
+    IS = "is"
+    REVIEWER = "reviewer"
+    CODE = "code"
+    SCORE = "score"
+    CORRECTED = "corrected"
+    STATE = "state"
+    SOURCE = "source"
+    GROUP = "group"
+    METRIC = "metric"
+    JUDGE = "judge"
+
+
+CLAIM_NAMES = frozenset({Name.VERDICT, Name.HUMAN, Name.IS, Name.REVIEWER, Name.CODE})
+"""Terms about one claim: one and the same claim must meet all of a filter's."""
+
+TAKEN: Mapping[Scope, tuple[Name, ...]] = {
+    Scope.RUNS: (Name.METRIC, Name.JUDGE, Name.STATE, Name.SCORE, Name.CORRECTED, Name.SOURCE),
+    Scope.CONVERSATIONS: (
+        *(name for name in Name if name in CLAIM_NAMES),
+        Name.SCORE,
+        Name.CORRECTED,
+        Name.STATE,
+        Name.SOURCE,
+        Name.GROUP,
+    ),
+    Scope.CLAIMS: tuple(name for name in Name if name in CLAIM_NAMES),
+}
+"""Names that can be used, by what is looked through. Words can be used everywhere."""
+
+QUALITIES: Mapping[str, str] = {
+    "disagreement": "people's verdict differs from the judge's",
+    "agreement": "people's verdict is the judge's",
+    "unlabelled": "nobody gave a verdict",
+    "labelled": "somebody gave a verdict",
+    "flagged": "somebody flagged it",
+    "later": "somebody put it off",
+    "unsure": "somebody was not sure",
+    "noted": "somebody wrote a note",
+}
+"""What can stand after `is:`, and what it says of a claim."""
+
+DIFFERS = "differs"
+"""A short way to write `is:disagreement`."""
+
+STATES: Mapping[Scope, tuple[str, ...]] = {
+    Scope.RUNS: ("planned", "running", "done", "cancelled", "stopped", "failed"),
+    Scope.CONVERSATIONS: ("pending", "done", "failed", "skipped"),
+    Scope.CLAIMS: (),
+}
+"""What can stand after `state:`; a run has `failed` when one of its conversations has."""
+
+NONE = "none"
+MISSING = "missing"
+
+_HINTS: Mapping[Name, str] = {
+    Name.REVIEWER: "a name, such as reviewer:ann",
+    Name.SOURCE: "the name of a data set",
+    Name.GROUP: "the name of a group",
+    Name.METRIC: "a metric, or the beginning of one",
+    Name.JUDGE: "a judge, or the beginning of one",
+}
+_TELLS_THE_JUDGE = frozenset({Name.VERDICT, Name.CODE, Name.SCORE, Name.CORRECTED})
+_JUDGE_QUALITIES = frozenset({"disagreement", "agreement"})
+
+_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
+_BOUND = re.compile(rf"(<=|>=|<|>)({_NUMBER})", re.ASCII)
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})", re.ASCII)
+_EXACT = re.compile(_NUMBER, re.ASCII)
+_NAMED = re.compile(r"([A-Za-z]+):(?!//)")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One condition."""
+
+    name: Name
+    value: str
+    """As it was typed, without quotation marks."""
+    negated: bool = False
+    quoted: bool = False
+
+    def __str__(self) -> str:
+        """Write it so that it is read as the same term."""
+        value = self.value
+        if self.quoted:
+            doubled = value.replace('"', '""')
+            value = f'"{doubled}"'
+        name = "" if self.name is Name.TEXT else f"{self.name}:"
+        return f"{'-' if self.negated else ''}{name}{value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Conditions that must all hold; without any, everything is found."""
+
+    terms: tuple[Term, ...] = ()
+
+    def __str__(self) -> str:
+        """Write it so that it is read as the same filter."""
+        return " ".join(map(str, self.terms))
+
+    def __bool__(self) -> bool:
+        """Say whether there is a condition at all."""
+        return bool(self.terms)
+
+    def of(self, *names: Name) -> tuple[Term, ...]:
+        """List the terms with these names, in order."""
+        return tuple(term for term in self.terms if term.name in names)
+
+    @property
+    def about_claims(self) -> tuple[Term, ...]:
+        """Terms that one claim must meet."""
+        return tuple(term for term in self.terms if term.name in CLAIM_NAMES)
+
+    @property
+    def open_word(self) -> Term | None:
+        """The last plain word: whoever types may not have finished it, so its beginning counts."""
+        plain = [term for term in self.of(Name.TEXT) if not term.negated and not term.quoted]
+        return plain[-1] if plain else None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Which scores a term means."""
+
+    low: float
+    high: float
+    with_low: bool = True
+    with_high: bool = True
+
+    def holds(self, score: float) -> bool:
+        """Say whether a score is within; the ends count when they are part of it."""
+        above = score > self.low or (self.with_low and score == self.low)
+        return above and (score < self.high or (self.with_high and score == self.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where a filter is used, and so which words it may hold."""
+
+    scope: Scope
+    labels: tuple[str, ...] = ()
+    """Labels of the run's metric; (): any word may be one."""
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    """Other words for them."""
+    blind: bool = False
+    """What the judge said must not be found out."""
+
+    def label(self, word: str) -> str | None:
+        """Find the label that a word means here; None when it means none."""
+        word = word.casefold()
+        if word in self.labels or not self.labels:
+            return word
+        return self.synonyms.get(word)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was made of a text."""
+
+    filter: Filter
+    """Everything that could be read."""
+    problem: str | None = None
+    """What could not, in a sentence; the first of several."""
+
+
+def read_filter(text: str, ground: Ground) -> Reading:
+    """Read what somebody typed.
+
+    Args:
+        text: Any text, unfinished ones too.
+        ground: Where it is used.
+
+    Returns:
+        The filter without the terms that cannot be used, and what is wrong with the first of them.
+    """
+    good: list[Term] = []
+    problem: str | None = None
+    for term in _terms(text):
+        wrong = term if isinstance(term, str) else _wrong(term, ground)
+        if wrong is None and isinstance(term, Term):
+            good.append(term)
+        else:
+            problem = problem or wrong
+    return Reading(Filter(tuple(good)), problem)
+
+
+def bounds(value: str) -> Bounds | None:
+    """Read scores: `<0.5`, `>=0.8`, `0.2..0.8` with both ends, `1`; None for anything else."""
+    if found := _BOUND.fullmatch(value):
+        sign, number = found[1], float(found[2])
+        if sign[0] == "<":
+            return Bounds(float("-inf"), number, with_high=sign == "<=")
+        return Bounds(number, float("inf"), with_low=sign == ">=")
+    if found := _RANGE.fullmatch(value):
+        return Bounds(float(found[1]), float(found[2]))
+    if _EXACT.fullmatch(value):
+        return Bounds(float(value), float(value))
+    return None
+
+
+def reason_code(value: str) -> str | None:
+    """Find a reason code by its name or its number, from 1; None when there is none."""
+    if value.isascii() and value.isdigit():
+        place = int(value[:9])
+        return REASON_CODES[place - 1].name if 1 <= place <= len(REASON_CODES) else None
+    wanted = value.casefold()
+    return next((code.name for code in REASON_CODES if code.name == wanted), None)
+
+
+def possible(name: Name, ground: Ground) -> str:
+    """Say what can stand after a name."""
+    match name:
+        case Name.VERDICT:
+            return ", ".join((*ground.labels, MISSING))
+        case Name.HUMAN:
+            return ", ".join((*ground.labels, NOT_A_CLAIM, NONE))
+        case Name.IS:
+            return ", ".join(_qualities(ground))
+        case Name.CODE:
+            return ", ".join(f"{n} or {code.name}" for n, code in enumerate(REASON_CODES, start=1))
+        case Name.SCORE | Name.CORRECTED:
+            return f"<0.5, >=0.8, 0.2..0.8, 1, {NONE}"
+        case Name.STATE:
+            return ", ".join(STATES[ground.scope])
+        case _:
+            return _HINTS.get(name, "a word")
+
+
+def names_for(ground: Ground) -> tuple[Name, ...]:
+    """List the names that can be used."""
+    return tuple(
+        name for name in TAKEN[ground.scope] if not (ground.blind and name in _TELLS_THE_JUDGE)
+    )
+
+
+def _qualities(ground: Ground) -> Sequence[str]:
+    return [each for each in QUALITIES if not (ground.blind and each in _JUDGE_QUALITIES)]
+
+
+def _terms(text: str) -> Iterator[Term | str]:
+    """Cut a text into terms; what has an unknown name comes as the sentence that says so."""
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        start = at
+        negated = text[at] == "-" and at + 1 < len(text) and not text[at + 1].isspace()
+        at += negated
+        named = _NAMED.match(text, at)
+        at = named.end() if named else at
+        if at < len(text) and text[at] == '"':
+            value, at = _quoted(text, at + 1)
+            quoted = True
+        else:
+            end = at
+            while end < len(text) and not text[end].isspace():
+                end += 1
+            value, at, quoted = text[at:end], end, False
+        if named is None:
+            if value == DIFFERS and not quoted:
+                yield Term(Name.IS, "disagreement", negated)
+            else:
+                yield Term(Name.TEXT, value, negated, quoted)
+        else:
+            yield _named_term(named[1], value, negated, quoted, text[start:at])
+
+
+def _quoted(text: str, start: int) -> tuple[str, int]:
+    """Read up to the closing quotation mark or the end; a doubled mark stands for itself."""
+    value: list[str] = []
+    at = start
+    while at < len(text):
+        if text[at] != '"':
+            value.append(text[at])
+            at += 1
+        elif text.startswith('""', at):
+            value.append('"')
+            at += 2
+        else:
+            return "".join(value), at + 1
+    return "".join(value), at
+
+
+def _named_term(name: str, value: str, negated: bool, quoted: bool, typed: str) -> Term | str:
+    try:
+        found = Name(name.casefold())
+    except ValueError:
+        found = Name.TEXT
+    if found is Name.TEXT:
+        return (
+            f"{_told(typed)}: there is no `{name}:`; put it in quotation marks to look for the "
+            "text itself"
+        )
+    return Term(found, value, negated, quoted)
+
+
+def _wrong(term: Term, ground: Ground) -> str | None:
+    """Say what is wrong with a term; None when nothing is."""
+    told, name, value = _told(str(term)), term.name, term.value
+    if name is Name.TEXT:
+        if words_of(value):
+            return None
+        return f"{told}: there is no letter or digit in it to look for"
+    if name not in TAKEN[ground.scope]:
+        there = ", ".join(f"{each}:" for each in names_for(ground))
+        return f"{told}: {ground.scope} cannot be found by `{name}:`; possible are {there}"
+    if ground.blind and (
+        name in _TELLS_THE_JUDGE or (name is Name.IS and value.casefold() in _JUDGE_QUALITIES)
+    ):
+        return f"{told} would tell what the judge said, and this queue is blind"
+    if _is_possible(term, ground):
+        return None
+    return f"{told}: after `{name}:` comes {possible(name, ground)}"
+
+
+def _is_possible(term: Term, ground: Ground) -> bool:
+    value = term.value.casefold()
+    match term.name:
+        case Name.VERDICT:
+            return bool(value) and (value == MISSING or ground.label(value) is not None)
+        case Name.HUMAN:
+            special = value in (NONE, NOT_A_CLAIM)
+            return bool(value) and (special or ground.label(value) is not None)
+        case Name.IS:
+            return value in QUALITIES
+        case Name.CODE:
+            return reason_code(value) is not None
+        case Name.SCORE | Name.CORRECTED:
+            return value == NONE or bounds(value) is not None
+        case Name.STATE:
+            return value in STATES[ground.scope]
+        case _:
+            return bool(value.strip())
+
+
+def _told(typed: str) -> str:
+    """Quote a term in a sentence, without the end of a long one."""
+    return f"`{typed[:40]}…`" if len(typed) > 40 else f"`{typed}`"

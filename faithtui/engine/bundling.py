@@ -1,0 +1,160 @@
+"""Label bundles: out of a store into a file, and out of files into a store."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from faithtui.domain.bundles import (
+    Bundle,
+    ClaimName,
+    ClaimText,
+    GuidelineText,
+    SampleText,
+    ToldAct,
+)
+from faithtui.domain.ids import RunId
+from faithtui.engine.writing import replace_file
+from faithtui.errors import ExportError, InputError
+from faithtui.interchange.bundles import BundleRead, bundle_lines, read_bundle
+from faithtui.store.merging import Elsewhere, Merged
+from faithtui.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """What merging files did."""
+
+    merged: Merged
+    refusals: tuple[InputError, ...]
+    """Lines that could not be used, files that could not be read, acts that cannot be taken; in
+    the order of the files."""
+    digest: str
+    """What everybody stands by now; see `Bundles.state_digest`."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything in the files is in the store now."""
+        return not self.refusals and not self.merged.elsewhere
+
+
+def label_lines(
+    store: Store, run: RunId | None = None, reviewers: Sequence[str] = ()
+) -> Iterator[str]:
+    """Write a store's labels as the lines of a bundle.
+
+    Args:
+        store: Where they are.
+        run: Only labels of claims that this run judged; None: all.
+        reviewers: Only labels of these people; () means all.
+
+    Raises:
+        StoreError: There is no such run.
+    """
+    if run is not None:
+        store.runs.row(run)
+    return bundle_lines(store.bundles.collect(run, reviewers))
+
+
+def export_labels(
+    store: Store, path: Path, run: RunId | None = None, reviewers: Sequence[str] = ()
+) -> None:
+    """Write a store's labels into a file, which appears whole or not at all; see `label_lines`.
+
+    Raises:
+        ExportError: The file cannot be written.
+        StoreError: There is no such run.
+    """
+    lines = label_lines(store, run, reviewers)
+    try:
+        replace_file(path, lines)
+    except OSError as error:
+        raise ExportError(
+            f"{path} cannot be written: {error.strerror}; choose another file with -o"
+        ) from error
+
+
+def merge_files(store: Store, paths: Sequence[Path]) -> MergeResult:
+    """Take the labels of bundles in; the order of files and lines does not matter.
+
+    A file or a line that cannot be used is told, and the others are merged.
+
+    Raises:
+        StoreError: The store cannot be written.
+    """
+    union = _Union()
+    for path in paths:
+        try:
+            union.add(path, read_bundle(path))
+        except InputError as error:
+            union.refusals.append(error)
+    merged = store.bundles.merge(union.bundle())
+    refusals = [
+        *union.refusals,
+        *(
+            InputError(f"act {uid} {why}", path=path, line=line)
+            for uid, why in merged.refused
+            for path, line in [union.where[uid]]
+        ),
+    ]
+    order = {path: place for place, path in enumerate(paths)}
+    refusals.sort(key=lambda each: (order[each.path] if each.path else -1, each.line or 0))
+    return MergeResult(merged, tuple(refusals), store.bundles.state_digest())
+
+
+def way_out(each: Elsewhere) -> str:
+    """Say what can be done about a conversation whose acts were not merged."""
+    name = f"{each.conversation.source}/{each.conversation.key}"
+    if each.why == "absent":
+        return f"{name} is not in this store; import it with `faithtui import`, then merge again"
+    return (
+        f"{name} is in this store with other turns; import the version that was labelled under "
+        "another source name, or merge into a store that has it"
+    )
+
+
+class _Union:
+    """Several bundles as one."""
+
+    def __init__(self) -> None:
+        self.refusals: list[InputError] = []
+        self.where: dict[str, tuple[Path, int]] = {}
+        """File and line of each act."""
+        self._acts: dict[str, ToldAct] = {}
+        self._claims: dict[ClaimName, ClaimText] = {}
+        self._samples: dict[str, SampleText] = {}
+        self._guidelines: dict[GuidelineText, None] = {}
+
+    def add(self, path: Path, read: BundleRead) -> None:
+        """Take one file in."""
+        self.refusals += read.refusals
+        for name, text in read.bundle.claims.items():
+            known = self._claims.setdefault(name, text)
+            if text.imported and not known.imported:
+                self._claims[name] = replace(known, imported=True)
+        for sample in read.bundle.samples:
+            known_sample = self._samples.setdefault(sample.uid, sample)
+            if len(sample.claims) > len(known_sample.claims):
+                self._samples[sample.uid] = sample
+        self._guidelines |= dict.fromkeys(read.bundle.guidelines)
+        for act in read.bundle.acts:
+            line = read.lines[act.uid]
+            known_act = self._acts.setdefault(act.uid, act)
+            first, first_line = self.where.setdefault(act.uid, (path, line))
+            if _said(known_act) != _said(act):
+                words = f"act {act.uid} says something else than on line {first_line} of {first}"
+                self.refusals.append(InputError(words, path=path, line=line, field="uid"))
+            elif act.clock < known_act.clock:
+                self._acts[act.uid] = act
+
+    def bundle(self) -> Bundle:
+        """Give all of it."""
+        return Bundle(
+            tuple(sorted(self._acts.values(), key=lambda act: (act.clock, act.uid))),
+            self._claims,
+            tuple(self._samples.values()),
+            tuple(self._guidelines),
+        )
+
+
+def _said(act: ToldAct) -> tuple[object, ...]:
+    return (act.claim, act.reviewer, act.action, act.verdict)

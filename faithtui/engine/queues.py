@@ -1,0 +1,237 @@
+"""Drawing queues, and saying how far one has come: the same for the app and the command line."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from faithtui.domain.agreement import KAPPA, cross_table, measure
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.sampling import Design, Frame, Plan, SampleKind, draw
+from faithtui.domain.scores import ScoringRule
+from faithtui.domain.stopping import (
+    KAPPA_TARGET,
+    SPOT_CHECK_SIZE,
+    USUAL_PACE_S,
+    SpotCheck,
+    SpotCheckDecision,
+    labels_for,
+    labels_still_needed,
+    spot_check,
+)
+from faithtui.metrics.registry import entry
+from faithtui.store.sample_records import SampleReading, SampleRow
+from faithtui.store.store import Store
+
+MEASURED_FROM = 10
+"""Labels from which the width of an interval says more than the plan."""
+
+REPEATS = 20
+"""Own labelled claims that are asked again, unless told otherwise."""
+
+
+USUAL_SIZE = 100
+"""Claims of a sample unless told otherwise: agreement to about ±0.10 in the worst case."""
+USUAL_CONVERSATIONS = 10
+"""Conversations of a sample of whole ones, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRequest:
+    """What is to be drawn."""
+
+    name: str
+    kind: SampleKind = SampleKind.SAMPLE
+    design: Design = Design.SIMPLE
+    stratified_by: tuple[str, ...] = ()
+    """Of `frames.STRATA`; only read with `STRATIFIED`."""
+    size: int = 0
+    """Claims, or conversations."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Claims per stratum; {}: `size` in equal parts."""
+    seed: int = 0
+    blind: bool = True
+    shown_share: float = 0.0
+    """Share of the claims of a blind sample that show the judge, in [0, 1]."""
+
+    @property
+    def plan(self) -> Plan:
+        """What is drawn, as the domain wants it."""
+        share = self.shown_share if self.blind else 0.0
+        return Plan(self.design, self.seed, self.size, self.sizes, share)
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """What strata are made of: nothing, unless they are drawn from."""
+        return self.stratified_by if self.design is Design.STRATIFIED else ()
+
+
+def name_of(design: Design, stratified_by: Sequence[str]) -> str:
+    """Name a sample after how it is drawn."""
+    match design:
+        case Design.SIMPLE:
+            return "simple random"
+        case Design.STRATIFIED:
+            return f"by {', '.join(stratified_by)}"
+        case Design.CONVERSATIONS:
+            return "whole conversations"
+
+
+def next_seed(rows: Sequence[SampleRow]) -> int:
+    """Give a seed that none of these samples has."""
+    return max((row.seed for row in rows), default=0) + 1
+
+
+def spot_check_request(seed: int) -> SampleRequest:
+    """Ask for a spot-check: a small simple random sample, wholly blind."""
+    return SampleRequest("spot-check", SampleKind.SPOT_CHECK, size=SPOT_CHECK_SIZE, seed=seed)
+
+
+def repeat_request(seed: int, size: int = REPEATS) -> SampleRequest:
+    """Ask for some of one's own labelled claims once more, blind."""
+    return SampleRequest("own repeats", SampleKind.REPEAT, size=size, seed=seed)
+
+
+def frame_for(store: Store, run: RunId, reviewer: str, request: SampleRequest) -> Frame:
+    """Read what a request is drawn from. Seconds for a million claims: meant for a thread.
+
+    Raises:
+        StoreError: There is no such stratum.
+    """
+    if request.kind is SampleKind.REPEAT:
+        return store.samples.own_labelled(run, reviewer)
+    return store.samples.frame(run, request.strata)
+
+
+def draw_sample(
+    store: Store, run: RunId, reviewer: str, request: SampleRequest, frame: Frame | None = None
+) -> SampleRow:
+    """Draw a sample and store it as a queue. Meant for a thread.
+
+    Args:
+        store: Where.
+        run: The run.
+        reviewer: Who draws it.
+        request: What to draw.
+        frame: What `frame_for` gave for the request; None reads it.
+
+    Raises:
+        StoreError: Nothing can be drawn.
+    """
+    frame = frame_for(store, run, reviewer, request) if frame is None else frame
+    plan = request.plan
+    return store.samples.add(
+        run,
+        reviewer,
+        draw(frame, plan),
+        plan,
+        name=request.name,
+        kind=request.kind,
+        stratified_by=request.strata,
+        blind=request.blind,
+    )
+
+
+def pace_of(rows: Sequence[SampleRow]) -> float:
+    """Give a person's pace in seconds a claim: in the newest sample it is known from, or usual."""
+    return next((row.pace_s for row in rows if row.pace_s is not None), USUAL_PACE_S)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueProgress:
+    """How far a person has come with a sample, and how far it is to go."""
+
+    row: SampleRow
+    compared: int
+    """Claims on which the person and the judge both gave a verdict."""
+    differ: int
+    """How many of these have different ones."""
+    needed: int | None
+    """Labels still to come for `KAPPA_TARGET`; None for samples with another purpose."""
+    planned: bool
+    """`needed` is what the plan says: too little is labelled to measure it."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether every claim has its verdict."""
+        return not self.row.left
+
+
+def progress_of(store: Store, sample: SampleId, reviewer: str) -> QueueProgress:
+    """Read how far a person has come with a sample. Meant for a thread.
+
+    The width of kappa's interval is that of the person's own labels in this sample, each counted
+    once: an estimate of how far it is, not a result.
+
+    Raises:
+        StoreError: There is no such sample.
+    """
+    row = store.samples.row(sample, reviewer)
+    spec = store.runs.row(row.run).spec
+    pairs = _pairs(store.samples.readings(sample, reviewer), spec.rule)
+    differ = sum(human != judge for _, human, judge in pairs)
+    if row.kind is not SampleKind.SAMPLE:
+        return QueueProgress(row, len(pairs), differ, None, planned=False)
+    needed = None
+    if len(pairs) >= MEASURED_FROM:
+        needed = _measured(pairs, entry(spec.metric).spec.labels.names)
+    planned = needed is None
+    if needed is None:
+        needed = max(0, labels_for(KAPPA_TARGET) - len(pairs))
+    return QueueProgress(
+        row, len(pairs), differ, min(needed, max(0, row.frame - row.answered)), planned
+    )
+
+
+Pair = tuple[str, str, str]
+"""Group, the person's label and the judge's, in the words of the metric."""
+
+
+def _pairs(readings: Sequence[SampleReading], rule: ScoringRule) -> list[Pair]:
+    """List the claims that can be compared: neither without a verdict nor unfair."""
+    found = []
+    for each in readings:
+        human = rule.heard(each.human)
+        if human is not None and human != NOT_A_CLAIM and each.judge is not None:
+            found.append((each.group, human, each.judge))
+    return found
+
+
+def _measured(pairs: Sequence[Pair], labels: Sequence[str]) -> int | None:
+    """Estimate labels still needed from kappa's interval; None where it has none."""
+    known = [each for each in pairs if each[1] in labels and each[2] in labels]
+    kappa = measure(KAPPA, cross_table(known, labels))
+    if kappa.ci_low is None or kappa.ci_high is None:
+        return None
+    return labels_still_needed(len(known), (kappa.ci_high - kappa.ci_low) / 2, KAPPA_TARGET)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEnd:
+    """What came of a queue."""
+
+    progress: QueueProgress
+    actions: Mapping[str, int]
+    """How many claims were answered knowing the judge's word (`shown`) and not (`blind`)."""
+    check: SpotCheck | None
+    """The decision of a spot-check; None of other samples."""
+
+
+def end_of(store: Store, sample: SampleId, reviewer: str) -> QueueEnd:
+    """Say what came of a sample; a spot-check that is through is closed with its decision.
+
+    Meant for a thread.
+
+    Raises:
+        StoreError: There is no such sample.
+    """
+    progress = progress_of(store, sample, reviewer)
+    row = progress.row
+    knew = Counter(each.saw_judge for each in store.samples.readings(sample, reviewer))
+    check = None
+    if row.kind is SampleKind.SPOT_CHECK:
+        check = spot_check(progress.compared, progress.differ, row.size)
+        decided = check.decision is not SpotCheckDecision.UNFINISHED
+        if decided and progress.finished and row.decision != check.decision.value:
+            store.samples.close(sample, check.decision.value)
+    return QueueEnd(progress, {"blind": knew[False], "shown": knew[True]}, check)

@@ -1,0 +1,127 @@
+"""Writing the settings file: one value at a time, comments and order of the user's kept.
+
+A value is checked together with the rest of the file, with the words of `config`, before anything
+is written. The file is replaced in one step, so that it is never half written.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from faithtui.config import Configured, allowed, checked
+from faithtui.errors import ConfigError
+
+Value = str | int | float | bool
+
+
+def write_setting(
+    file: Path, name: str, value: Value | None, environment: Mapping[str, str] = os.environ
+) -> Configured:
+    """Set one value in the settings file, and read everything again.
+
+    Args:
+        file: The file; made, with its folder, when there is none. A link is followed.
+        name: Name of the setting.
+        value: What it becomes; None takes it out, so that the default counts.
+        environment: Environment variables.
+
+    Returns:
+        The settings that count now. A variable of the environment still goes before the file.
+
+    Raises:
+        ConfigError: The value is wrong, the file has other faults, or it cannot be written;
+            nothing was written.
+    """
+    before, after, content = _changed(file, name, value)
+    configured = _checked(content, file, environment)
+    if after != before:
+        _replace(file.resolve(), after)
+    return configured
+
+
+def check_setting(
+    file: Path, name: str, value: Value | None, environment: Mapping[str, str] = os.environ
+) -> Configured:
+    """Say what `write_setting` would give, and write nothing.
+
+    Raises:
+        ConfigError: As `write_setting`.
+    """
+    return _checked(_changed(file, name, value)[2], file, environment)
+
+
+def read_value(name: str, text: str, now: object) -> Value | None:
+    """Read a value that was typed, as the kind the setting has.
+
+    Args:
+        name: Name of the setting.
+        text: What was typed; blank: back to the default.
+        now: Its value now, which tells its kind.
+
+    Raises:
+        ConfigError: It cannot be of that kind.
+    """
+    word = text.strip()
+    if not word:
+        return None
+    if isinstance(now, bool) or name == "ascii":
+        if word.casefold() not in ("true", "false"):
+            raise ConfigError(f"`{name}` is not valid; expected {allowed(name)}")
+        return word.casefold() == "true"
+    if not isinstance(now, int | float):
+        return word
+    try:
+        return int(word) if isinstance(now, int) else float(word)
+    except ValueError:
+        raise ConfigError(f"`{name}` is not valid; expected {allowed(name)}") from None
+
+
+def _checked(
+    content: Mapping[str, object], file: Path, environment: Mapping[str, str]
+) -> Configured:
+    # First without the environment: a variable of this setting would hide a wrong value.
+    checked(content, file, {})
+    return checked(content, file, environment)
+
+
+def _changed(file: Path, name: str, value: Value | None) -> tuple[str, str, dict[str, object]]:
+    """Give the text of the file before and after, and its content after."""
+    # Not needed until somebody changes a setting.
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        before = file.read_bytes().decode("utf-8-sig") if file.exists() else ""
+        document = tomlkit.parse(before)
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is not UTF-8; save it as UTF-8") from error
+    except TOMLKitError as error:
+        raise ConfigError(f"{file} is not TOML: {error}") from error
+    if value is not None:
+        document[name] = value
+    elif name in document:
+        del document[name]
+    return before, tomlkit.dumps(document), document.unwrap()
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a new file beside the old one and put it in its place, with the old one's rights."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        rights = file.stat().st_mode & 0o777 if file.exists() else 0o600
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        new = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            new.chmod(rights)
+            new.replace(file)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written: {error.strerror}") from error

@@ -1,0 +1,108 @@
+"""Taking the judge out of what a reviewer is shown. Pure.
+
+Whoever shows claims to a person who must not know the judge's word passes the view through here
+first, and keeps nothing else: what is not in the view cannot reach a screen, a clipboard, an export
+or a log.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.domain.scores import ScoreState, no_score
+from faithtui.store.records import (
+    ClaimView,
+    ItemRow,
+    ReviewView,
+    RunRow,
+    WindowRow,
+    WindowVerdictView,
+)
+
+HIDDEN = no_score(ScoreState.INCOMPLETE, "hidden while blind")
+"""Stands for a score that would tell."""
+
+
+def answered(claim: ClaimView, sample: SampleId | None) -> bool:
+    """Say whether a reviewer has given the verdict that the queue asks for.
+
+    Args:
+        claim: The claim.
+        sample: The sample it is served from; None: any verdict will do.
+    """
+    mine = claim.mine
+    if mine is None or mine.verdict is None:
+        return False
+    return sample is None or mine.sample == sample
+
+
+def blinded(
+    view: ReviewView,
+    *,
+    open_to: Collection[ClaimId] = (),
+    sample: SampleId | None = None,
+    truths: bool = False,
+) -> ReviewView:
+    """Hide the judge's word on every claim that the reviewer has not answered yet.
+
+    Hidden with it: evidence and truths that the judge named for it, what other people said and,
+    in a sample, what the reviewer said before. While any claim is hidden, so are all scores,
+    counts and reasons of windows and of the whole, which would tell.
+
+    Args:
+        view: A conversation, complete.
+        open_to: Claims on which the judge may be seen: revealed now, or served with it in view.
+        sample: The sample that claims are served from; an answer outside it is none.
+        truths: Leave the truths, though not what they say about which claim.
+
+    Returns:
+        The view without what is hidden; itself when nothing is.
+    """
+    hidden = frozenset(
+        claim.id for claim in view.claims if claim.id not in open_to and not answered(claim, sample)
+    )
+    if not hidden:
+        return view
+    claims = tuple(_stripped(each, sample) if each.id in hidden else each for each in view.claims)
+    named = {each.truth for claim in claims for each in claim.evidence}
+    return replace(
+        view,
+        run=_silent_run(view.run),
+        item=_silent_item(view.item),
+        windows=tuple(_silent_window(each) for each in view.windows),
+        claims=claims,
+        truths=view.truths if truths else tuple(t for t in view.truths if t.id in named),
+        reason=None,
+        hidden=hidden,
+    )
+
+
+def _stripped(claim: ClaimView, sample: SampleId | None) -> ClaimView:
+    mine = claim.mine
+    if mine is not None and sample is not None:
+        # The note and the flag are one's own work; an earlier verdict would anchor.
+        mine = replace(mine, verdict=None, action=None, code=None, unsure=False)
+    return replace(
+        claim,
+        verdicts=tuple(
+            WindowVerdictView(each.window, None, None, None, None) for each in claim.verdicts
+        ),
+        evidence=(),
+        mine=mine if mine is not None and mine.says else None,
+        others=(),
+        human=None,
+    )
+
+
+def _silent_run(run: RunRow) -> RunRow:
+    return replace(run, score=None, corrected=None, missing_verdicts=0)
+
+
+def _silent_item(item: ItemRow) -> ItemRow:
+    return replace(
+        item, scores=None, corrected=None, labels={}, missing=0, overridden=0, reason=None
+    )
+
+
+def _silent_window(window: WindowRow) -> WindowRow:
+    return replace(window, score=HIDDEN, corrected=HIDDEN, reason=None)

@@ -1,0 +1,105 @@
+"""What is read of drawn queues: a queue in a list, its claims, and what was said in it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
+from faithtui.domain.sampling import Design, SampleKind, Stratum
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRow:
+    """A sample in a list, with the progress of one person."""
+
+    id: SampleId
+    uid: str
+    name: str
+    kind: SampleKind
+    run: RunId
+    reviewer: str
+    """Who drew it."""
+    design: Design
+    stratified_by: tuple[str, ...]
+    seed: int
+    blind: bool
+    shown_share: float
+    frame: int
+    strata: tuple[Stratum, ...]
+    created_at: datetime
+    closed_at: datetime | None
+    decision: str | None
+    size: int
+    answered: int
+    """Claims the person has given a verdict on, in this sample."""
+    later: int
+    """Claims the person put off."""
+    pace_s: float | None
+    """Median of the seconds the person took per claim; None before there are any."""
+
+    @property
+    def left(self) -> int:
+        """Claims without a verdict of the person."""
+        return self.size - self.answered
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds to the end at this pace; None when it is not known."""
+        return None if self.pace_s is None else self.pace_s * self.left
+
+
+@dataclass(frozen=True, slots=True)
+class SampleEntry:
+    """A claim of a sample, in the order in which it is served."""
+
+    position: int
+    item: ItemId
+    claim: ClaimId
+    stratum: str
+    probability: float
+    shown: bool
+    """Served with the judge's word in view."""
+    answered: bool
+    """The person has given a verdict on it in this sample."""
+    later: bool
+    """The person put it off."""
+
+
+@dataclass(frozen=True, slots=True)
+class StratumRow:
+    """How far a person has come with a stratum of a sample."""
+
+    stratum: Stratum
+    size: int
+    """Claims drawn from it; with whole conversations more than were drawn conversations."""
+    labelled: int
+    """Claims of these that the person has given a verdict on."""
+
+    @property
+    def weight_now(self) -> float | None:
+        """How many claims each labelled one stands for.
+
+        None while there are none, and of whole conversations, which count when they are through.
+        """
+        if not self.labelled or self.size != self.stratum.drawn:
+            return None
+        return self.stratum.population / self.labelled
+
+    @property
+    def weight_after(self) -> float | None:
+        """The same at the end of the sample; None where nothing was drawn."""
+        return self.stratum.population / self.stratum.drawn if self.stratum.drawn else None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReading:
+    """What a person and the judge say about a claim of a sample."""
+
+    claim: ClaimId
+    group: str
+    """What must stay together when conversations are left out."""
+    stratum: str
+    human: str
+    """As the person said it, `x` included."""
+    judge: str | None
+    saw_judge: bool
+    """The person knew the judge's word then."""

@@ -1,0 +1,186 @@
+"""Where somebody stopped in a store, so that the next start goes on there.
+
+A small file per store outside of it: what is looked at is no fact about the data, and writing it
+must not make other processes read their lists again.
+"""
+
+import hashlib
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
+from faithtui.errors import StoreError
+from faithtui.tui.queue import ClaimQueue, sample_queue
+from faithtui.tui.session import ListState, Session
+
+if TYPE_CHECKING:
+    from faithtui.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """A place in a store."""
+
+    screen: str | None = None
+    run: int | None = None
+    item: int | None = None
+    claim: int | None = None
+    sample: int | None = None
+    """The drawn sample that was worked through."""
+    blind: bool = False
+    """The judge was hidden, and has to be when it goes on."""
+    lists: tuple[tuple[str, str, str], ...] = ()
+    """Name, filter and order of each list."""
+
+    def to_json(self) -> str:
+        """Write it."""
+        return json.dumps(
+            {
+                "screen": self.screen,
+                "run": self.run,
+                "item": self.item,
+                "claim": self.claim,
+                "sample": self.sample,
+                "blind": self.blind,
+                "lists": [list(each) for each in self.lists],
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Bookmark":
+        """Read one; whatever is not what it should be is left out."""
+        try:
+            stored = json.loads(text)
+        except (ValueError, RecursionError):
+            return cls()
+        if not isinstance(stored, dict):
+            return cls()
+
+        def number(name: str) -> int | None:
+            value = stored.get(name)
+            return value if type(value) is int and 0 <= value < 1 << 62 else None
+
+        screen, lists = stored.get("screen"), stored.get("lists")
+        return cls(
+            screen if isinstance(screen, str) else None,
+            number("run"),
+            number("item"),
+            number("claim"),
+            number("sample"),
+            stored.get("blind") is True,
+            tuple(
+                (each[0], each[1], each[2])
+                for each in (lists if isinstance(lists, list) else ())
+                if isinstance(each, list)
+                and len(each) == 3
+                and all(isinstance(part, str) for part in each)
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a bookmark leads."""
+
+    screen: str | None
+    blind: bool
+    lists: tuple[tuple[str, str, str], ...]
+    run: RunId | None = None
+    item: ItemId | None = None
+    claim: ClaimId | None = None
+    queue: ClaimQueue | None = None
+
+
+@dataclass
+class Bookmarks:
+    """The bookmark of one person in one store.
+
+    Attributes:
+        directory: Where bookmarks lie; made when the first one is written.
+    """
+
+    directory: Path
+    store: Path
+    reviewer: str
+    _written: Bookmark | None = field(default=None, init=False)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        name = f"{self.store.absolute()}\n{self.reviewer}".encode("utf-8", "surrogatepass")
+        return self.directory / f"{hashlib.sha256(name).hexdigest()[:16]}.json"
+
+    def read(self) -> Bookmark:
+        """Read where this person stopped; an empty one when that is not known."""
+        try:
+            return Bookmark.from_json(self.path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            return Bookmark()
+
+    def write(self, bookmark: Bookmark) -> None:
+        """Keep a bookmark if it is another one. A disk that refuses costs only the comfort."""
+        if bookmark == self._written:
+            return
+        with suppress(OSError):
+            self.directory.mkdir(parents=True, exist_ok=True)
+            fresh = self.path.with_suffix(".new")
+            fresh.write_text(bookmark.to_json(), encoding="utf-8")
+            fresh.replace(self.path)
+            self._written = bookmark
+
+
+def mark_of(session: Session, screen: str, claim: ClaimId | None) -> Bookmark:
+    """Say where somebody is.
+
+    Args:
+        session: What is chosen.
+        screen: The main screen shown.
+        claim: The claim looked at.
+    """
+    return Bookmark(
+        screen,
+        session.run,
+        session.item,
+        claim or session.claim,
+        None if session.claims is None else session.claims.sample,
+        session.blind,
+        tuple((name, each.filter, each.sort) for name, each in sorted(session.lists.items())),
+    )
+
+
+def found_again(bookmark: Bookmark, store: "Store", reviewer: str) -> Place:
+    """Look up what a bookmark names; what is not in the store any more is left out."""
+    place = Place(bookmark.screen, bookmark.blind, bookmark.lists)
+    try:
+        if bookmark.run is None:
+            return place
+        run = store.runs.row(RunId(bookmark.run)).id
+        rows = () if bookmark.item is None else store.runs.item_rows([ItemId(bookmark.item)])
+        place = replace(place, run=run)
+        if not rows or rows[0].run != run:
+            return place
+        claim = None if bookmark.claim is None else ClaimId(bookmark.claim)
+        place = replace(place, item=rows[0].id, claim=claim)
+        if bookmark.sample is None:
+            return place
+        queue = sample_queue(store, SampleId(bookmark.sample), reviewer)
+        return replace(place, queue=queue if queue.run == run else None)
+    except StoreError:
+        return place
+
+
+def take_up(session: Session, place: Place) -> None:
+    """Go where somebody stopped."""
+    for name, wanted, sort in place.lists:
+        session.lists[name] = ListState(wanted, sort)
+    if place.run is None:
+        return
+    session.choose_run(place.run)
+    if place.queue is not None:
+        session.take_queue(place.queue)
+    elif place.blind:
+        session.blinded = True
+    session.item, session.claim = place.item, place.claim

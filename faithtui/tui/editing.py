@@ -1,0 +1,42 @@
+"""A text in the user's own editor."""
+
+import os
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from textual.app import App, SuspendNotSupported
+
+from faithtui.domain.plain import visible
+from faithtui.errors import ConfigError
+
+
+def edited(app: App[Any], text: str, *, name: str) -> str | ConfigError:
+    """Let the user's editor change a text; the app waits meanwhile.
+
+    Args:
+        app: The app, which lends its terminal.
+        text: What the editor begins with.
+        name: Name of the file the editor sees.
+
+    Returns:
+        The text without line ends at its end; or why there is none, in a sentence.
+    """
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not command:
+        return ConfigError("neither VISUAL nor EDITOR is set: set one to your editor")
+    with tempfile.TemporaryDirectory(prefix="faithtui-") as folder:
+        file = Path(folder) / name
+        file.write_text(text, encoding="utf-8")
+        try:
+            with app.suspend():
+                done = subprocess.run([*shlex.split(command), str(file)], check=False)
+            if done.returncode:
+                return ConfigError(
+                    f"the editor ended with status {done.returncode}: nothing was saved"
+                )
+            return file.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+        except (OSError, ValueError, SuspendNotSupported) as error:
+            return ConfigError(f"the editor could not be used: {visible(str(error))}")

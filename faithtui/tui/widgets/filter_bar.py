@@ -1,0 +1,123 @@
+"""The line in which a filter is typed: the list follows, and keys stay letters meanwhile."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input
+
+from faithtui.tui.lines import Piece
+from faithtui.tui.widgets.bars import EdgeLine
+from faithtui.tui.widgets.plain_input import PlainInput
+
+PAUSE_S = 0.05
+"""How long nothing must be typed before a search begins."""
+
+
+class FilterInput(PlainInput):
+    """The input of a `FilterBar`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "keep", tooltip="Keep the filter", id="filter.keep"),
+        Binding(
+            "down",
+            "submit",
+            "to the list",
+            show=False,
+            tooltip="Keep the filter and go to the list",
+            id="filter.down",
+        ),
+        Binding(
+            "escape",
+            "leave",
+            "take back",
+            tooltip="Go on with the filter there was before",
+            id="filter.leave",
+        ),
+    ]
+
+    def action_leave(self) -> None:
+        """Tell that what was typed is not wanted."""
+        self.post_message(FilterBar.Left())
+
+
+class FilterBar(Horizontal):
+    """A line to type a filter in; hidden while there is none."""
+
+    DEFAULT_CSS = """
+    FilterBar {
+        height: 1;
+        display: none;
+        &.-open { display: block; }
+        EdgeLine { width: 11; height: 1; }
+        FilterInput { width: 1fr; }
+    }
+    """
+
+    @dataclass
+    class Typed(Message):
+        """Nothing was typed for a moment, or enter was pressed."""
+
+        text: str
+        kept: bool = False
+        """It is finished."""
+
+    class Left(Message):
+        """The filter there was before is wanted."""
+
+    def __init__(self) -> None:
+        super().__init__(id="filter")
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Put a name before the line."""
+        name = EdgeLine()
+        name.left = (Piece("filter /", "key"),)
+        yield name
+        yield FilterInput(
+            compact=True, placeholder="words, verdict:no, is:unlabelled, score:<0.5, -not, "
+        )
+
+    def open(self, text: str) -> None:
+        """Let somebody type, from a text on."""
+        self.show(text)
+        self.add_class("-open")
+        field = self.query_one(FilterInput)
+        field.cursor_position = len(field.value)
+        field.focus()
+
+    def show(self, text: str) -> None:
+        """Show a filter that is in force; none hides the line."""
+        with self.prevent(Input.Changed):
+            self.query_one(FilterInput).value = text
+        self.set_class(bool(text), "-open")
+
+    @property
+    def is_typed_in(self) -> bool:
+        """Whether somebody is typing."""
+        return self.query_one(FilterInput).has_focus
+
+    @on(Input.Changed)
+    def wait(self, event: Input.Changed) -> None:
+        """Begin when nothing was typed for a moment."""
+        event.stop()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(PAUSE_S, self._tell)
+
+    @on(Input.Submitted)
+    def keep(self, event: Input.Submitted) -> None:
+        """Tell at once."""
+        event.stop()
+        self._tell(kept=True)
+
+    def _tell(self, *, kept: bool = False) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self.post_message(self.Typed(self.query_one(FilterInput).value, kept))

@@ -1,0 +1,441 @@
+"""Line mode: every act, safe at any moment, and nothing of the judge before an answer."""
+
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
+from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.ids import RunId
+from faithtui.domain.review import REASON_CODES, Action
+from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.windows import interactions, sliding
+from faithtui.errors import StoreError
+from faithtui.store.records import ItemState
+from faithtui.store.reviews import Reviews
+from faithtui.store.store import Store
+from tests.cli.conftest import Cli, Result
+from tests.store.building import SPEC
+
+RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
+RUN = RunId(1)
+CLAIMS = 6
+Label = Callable[..., Result]
+
+
+def talk(key: str) -> Conversation:
+    answer = f"The {key} parcel is blue. The {key} parcel weighs 3 kilograms."
+    document = Document(f"A {key} parcel is blue and weighs 4 kilograms.", "parcels.md")
+    return Conversation(
+        "tests", key, (Turn("user", f"And {key}?"), Turn("assistant", answer, (document,))), key
+    )
+
+
+def canary(path: Path, labels: Sequence[str]) -> Path:
+    """Make a run in which everything the judge wrote can be told from the rest."""
+    with Store.open(path) as store:
+        talks = [talk(key) for key in ("red", "old", "new")]
+        store.conversations.import_batch(talks)
+        run = store.runs.create(SPEC, store.conversations.ids())
+        found = iter(labels)
+        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+            (window,) = sliding(interactions(each.turns), 10)
+            verdicts = tuple(
+                Verdict(
+                    Claim(1, f"The {each.key} parcel {words}."),
+                    label,
+                    f"CANARYWORD {label}",
+                    f"CANARYREASON {label} {words}",
+                    0.987654321,
+                    (Evidence(Truth(f"CANARYTRUTH {label} {words}"), "supports"),),
+                )
+                for words, label in zip(("is blue", "weighs 3 kilograms"), found, strict=False)
+            )
+            store.runs.save_window(
+                item,
+                Assessment(
+                    window,
+                    window_score([each.label for each in verdicts], RULE),
+                    verdicts,
+                    tuple(e.truth for v in verdicts for e in v.evidence),
+                    reason="CANARYWINDOW",
+                ),
+            )
+            store.runs.finish_item(item, ItemState.DONE, None, "CANARYFINAL")
+    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return canary(tmp_path / "canary.db", ["yes", "no", "idk", "yes", "no", "no"])
+
+
+@pytest.fixture
+def label(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> Label:
+    """Type lines into `faithtui label --plain`."""
+
+    def run(typed: str, *words: str, store: Path = path) -> Result:
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        return cli("--store", store, "label", "--plain", *words)
+
+    return run
+
+
+NEW = ("--sample", "new", "--seed", "5", "--size", "6")
+
+
+def acts(path: Path) -> list[tuple[str, str | None, bool]]:
+    with Store.open(path) as store, store.samples._database.reading() as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT action, verdict, saw_judge FROM human_label ORDER BY clock"
+        ).all()
+        return [(row[0], row[1], bool(row[2])) for row in rows]
+
+
+def events(result: Result) -> list[dict[str, object]]:
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def all_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No claim is served with the judge in view, unless a test wants that."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text("audit_share = 0.0\n", encoding="utf-8")
+
+
+def test_a_pipe_of_answers_labels_the_whole_sample(label: Label, path: Path) -> None:
+    result = label("y\nn\ni\nx\nyes\nno\n", *NEW)
+    assert (result.code, result.err) == (0, "")
+    assert "6 verdicts saved; 0 of 6 claims left" in result.out
+    assert "blind sample 6/6" in result.out
+    verdicts = ["yes", "no", "idk", "x", "yes", "no"]
+    assert acts(path) == [("blind", each, False) for each in verdicts]
+    with Store.open(path) as store:
+        (row,) = store.samples.rows("ann", RUN)
+        assert (row.answered, row.left, row.blind) == (6, 0, True)
+
+
+def test_every_line_has_a_name_and_no_terminal_code(label: Label) -> None:
+    out = label("t\n?\ny\nq\n", *NEW).out
+    assert "\x1b" not in out
+    assert "\r" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    for name in ("queue", "reviewer", "judge", "conversation", "question", "answer", "claim",
+                 "passage P1, parcels.md, turn 2", "keys"):  # fmt: skip
+        assert re.search(rf"^{re.escape(name)}", out, re.MULTILINE), name
+    assert "claim 1 of 6, blind" in out
+
+
+def test_the_answer_marks_the_claim_in_its_own_words(label: Label, path: Path) -> None:
+    out = label("", "--order", "text").out
+    assert "claim: The red parcel is blue." in out
+    assert "no sample" not in out
+
+
+@pytest.mark.parametrize("typed", ["", "s\ns\ns\n", "f\ne a note\nt\n?\n\n7\nc\nu\n", "zz\n"])
+def test_nothing_of_the_judge_is_printed_before_an_answer(label: Label, typed: str) -> None:
+    for more in ((), ("--json",)):
+        result = label(typed, *NEW, *more)
+        assert "CANARY" not in result.out + result.err
+        assert "0.98" not in result.out
+
+
+def test_nothing_of_the_judge_is_printed_through_a_whole_blind_queue(
+    label: Label, path: Path
+) -> None:
+    typed = "y\n3\nc\nn\nu\nu\nr\nf\ne blue\ns\ni\nx\ny\nn\nu\ny\ns\nn\nu\nr\n"
+    for more in ((), ("--json",)):
+        result = label(typed, *NEW, *more)
+        assert result.code == 0
+        assert "CANARY" not in result.out + result.err
+    assert not any(saw for _, _, saw in acts(path))
+
+
+def test_what_the_judge_said_changes_nothing_of_what_is_printed_while_blind(
+    label: Label, tmp_path: Path
+) -> None:
+    typed = "y\nn\n3\nc\ni\nu\nu\nr\nx\ns\nf\ne word\ny\nn\ny\n"
+    stores = [
+        canary(tmp_path / f"{name}.db", labels)
+        for name, labels in (("a", ["yes"] * 6), ("b", ["no"] * 6), ("c", ["idk", "no"] * 3))
+    ]
+    outs = {label(typed, *NEW, store=store).out for store in stores}
+    assert len(outs) == 1
+    found = {label(typed, "--sample", "new", "--json", store=store).out for store in stores}
+    assert len({re.sub(r'"pace_s": [^,]*', "", each) for each in found}) == 1
+
+
+def test_revealing_prints_the_judge_and_is_recorded(label: Label, path: Path) -> None:
+    result = label("v\nn\ny\nq\n", "--order", "text", "--blind")
+    assert result.out.count("CANARYREASON") == 1
+    assert "judge: YES supported" in result.out
+    assert "supports T1: CANARYTRUTH yes is blue" in result.out
+    assert acts(path) == [
+        ("revealed", None, True),
+        ("overridden", "no", True),
+        ("blind", "yes", False),
+    ]
+
+
+def test_shown_prints_the_judge_and_records_that_it_was_known(label: Label, path: Path) -> None:
+    result = label("y\ny\nq\n", "--order", "text", "--shown")
+    assert "claim 1 of 6, judge shown" in result.out
+    assert "CANARYREASON" in result.out
+    assert [each[0] for each in acts(path)] == ["agreed", "overridden"]
+    assert "a convenience order" in result.out
+
+
+def test_a_claim_served_with_the_judge_says_so(label: Label, path: Path, tmp_path: Path) -> None:
+    (tmp_path / "home" / "config.toml").write_text("audit_share = 1.0\n", encoding="utf-8")
+    result = label("y\nq\n", *NEW)
+    assert "claim 1 of 6, judge shown" in result.out
+    assert acts(path)[0][2] is True
+
+
+def test_later_comes_again_at_the_end(label: Label) -> None:
+    out = label("s\ny\ny\ny\ny\ny\nn\n", *NEW).out
+    asked = re.findall(r"^claim (\d) of 6", out, re.MULTILINE)
+    assert asked == ["1", "2", "3", "4", "5", "6", "1"]
+    assert "nothing more is open in this queue" in out
+
+
+def test_undo_goes_back_and_redo_on_again(label: Label, path: Path) -> None:
+    out = label("y\nu\nn\nu\nr\nq\n", *NEW).out
+    asked = re.findall(r"^claim (\d) of 6", out, re.MULTILINE)
+    assert asked == ["1", "2", "1", "2", "1", "2"]
+    assert "1 verdict saved; 5 of 6 claims left" in out
+    assert [each[0] for each in acts(path)] == [
+        "blind", "withdrawn", "blind", "withdrawn", "restored",
+    ]  # fmt: skip
+
+
+def test_undo_with_nothing_done_says_so(label: Label) -> None:
+    assert "nothing to be undone" in label("u\nq\n", *NEW).out
+    assert "nothing to be redone" in label("r\nq\n", *NEW).out
+
+
+def test_codes_doubts_and_notes_are_stored(label: Label, path: Path) -> None:
+    out = label("3\nc\nn\n3\nc\ne\nblue, not red\nf\nf\ne -\nq\n", *NEW).out
+    assert out.count("refused:") == 2
+    assert "code of your last verdict: verdict" in out
+    assert "flagged: claim 2" in out
+    assert "no longer flagged: claim 2" in out
+    with Store.open(path) as store:
+        (row,) = store.samples.rows("ann")
+        first, second, *_ = store.samples.entries(row.id, "ann")
+        view = store.runs.review_view(first.item, "ann")
+        mine = next(each.mine for each in view.claims if each.id == first.claim)
+        assert mine is not None
+        assert (mine.verdict, mine.code, mine.unsure) == ("no", REASON_CODES[2].name, True)
+        view = store.runs.review_view(second.item, "ann")
+        mine = next(each.mine for each in view.claims if each.id == second.claim)
+        assert mine is None or (mine.note, mine.flagged) == (None, False)
+
+
+def test_the_last_verdict_can_still_be_coded_and_taken_back_at_the_end(
+    label: Label, path: Path
+) -> None:
+    out = label("y\ny\ny\ny\ny\nn\n4\nu\nu\nq\n", *NEW).out
+    assert "code of your last verdict: retrieval" in out
+    assert "undone: the verdict no" in out
+    assert "5 verdicts saved; 1 of 6 claims left" in out
+
+
+def test_the_next_session_goes_on_where_this_one_ended(label: Label) -> None:
+    label("y\nn\n", *NEW)
+    out = label("y\n").out
+    assert re.findall(r"^claim (\d) of 6", out, re.MULTILINE) == ["3", "4"]
+    assert "3 of 6 claims left" in out
+
+
+@pytest.mark.parametrize("key", ["yy", "Y", "8", "0", "-", "y n", "quit"])
+def test_other_lines_are_refused_and_nothing_is_saved(label: Label, path: Path, key: str) -> None:
+    assert "no such key" in label(f"{key}\nq\n", *NEW).out
+    assert acts(path) == []
+
+
+class Typed:
+    """A stdin of some lines, which says when a line is asked for.
+
+    Args:
+        lines: What is typed.
+        asked: Called before each line.
+    """
+
+    def __init__(self, lines: str, asked: Callable[[], object]) -> None:
+        self._lines = io.StringIO(lines)
+        self._asked = asked
+
+    def isatty(self) -> bool:
+        return False
+
+    def readline(self) -> str:
+        self._asked()
+        return self._lines.readline()
+
+
+def test_ctrl_c_loses_nothing(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = iter(range(2))
+
+    def stop_after_two() -> None:
+        if next(asked, None) is None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.stdin", Typed("y\nn\ny\n", stop_after_two))
+    result = cli("--store", path, "label", "--plain", *NEW)
+    assert result.code == 130
+    assert "2 verdicts saved; 4 of 6 claims left" in result.out
+    assert [each[1] for each in acts(path)] == ["yes", "no"]
+
+
+def test_every_answer_is_on_the_disk_before_the_next_prompt(
+    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    typed = Typed("y\nn\ni\n", lambda: seen.append(len(acts(path))))
+    monkeypatch.setattr("sys.stdin", typed)
+    cli("--store", path, "label", "--plain", *NEW)
+    assert seen == [0, 1, 2, 3]
+
+
+def test_what_cannot_be_saved_is_said_and_asked_again(
+    label: Label, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Reviews.answer
+    failures = iter([True, False])
+
+    def answer(self: Reviews, *args: object, **kwargs: object) -> object:
+        if next(failures):
+            raise StoreError("the disk is full")
+        return before(self, *args, **kwargs)  # type: ignore[arg-type]  # passed on
+
+    monkeypatch.setattr(Reviews, "answer", answer)
+    result = label("y\nn\nq\n", *NEW)
+    assert result.code == StoreError.exit_code
+    assert "not saved: the disk is full" in result.out
+    assert [each[1] for each in acts(path)] == ["no"]
+
+
+def test_events_are_json_lines(label: Label) -> None:
+    found = events(label("y\nv\nn\nq\n", *NEW, "--json"))
+    assert [each["event"] for each in found] == [
+        "queue", "claim", "saved", "claim", "judge", "saved", "claim", "done", "status",
+    ]  # fmt: skip
+    assert found[1]["blind"] is True
+    assert "judge" not in found[1]
+    assert "action" not in found[2]
+    assert found[5]["action"] in ("agreed", "overridden")
+    assert (found[-1]["answered"], found[-1]["size"]) == (2, 6)
+
+
+def test_a_spot_check_ends_with_a_decision_that_is_stored(label: Label, path: Path) -> None:
+    out = label("n\n" * 6, "--sample", "spot-check").out
+    assert "decision: " in out
+    with Store.open(path) as store:
+        (row,) = store.samples.rows("ann")
+    assert row.decision in ("calm", "unclear", "alarmed")
+    assert row.closed_at is not None
+    assert f"decision: {row.decision}" in out
+
+
+def test_an_unfinished_spot_check_tells_no_decision(label: Label, path: Path) -> None:
+    out = label("n\nq\n", "--sample", "spot-check").out
+    assert "decision" not in out
+    with Store.open(path) as store:
+        assert store.samples.rows("ann")[0].decision is None
+
+
+def test_repeats_hide_the_first_verdict_and_change_nothing(label: Label, path: Path) -> None:
+    label("n\n" * 6, *NEW)
+    out = label("y\n" * 6, "--sample", "repeats").out
+    assert "your verdict" not in out
+    assert "CANARY" not in out
+    assert [each[0] for each in acts(path)[6:]] == [Action.REPEATED.value] * 6
+    with Store.open(path) as store:
+        assert {each.human for each in store.reviews.claim_readings(RUN)} == {"no"}
+
+
+def test_another_reviewer_has_a_progress_of_their_own(label: Label, path: Path) -> None:
+    label("n\n" * 6, *NEW)
+    out = label("y\n", "--reviewer", "bo").out
+    assert "reviewer: bo" in out
+    assert "5 of 6 claims left" in out
+    with Store.open(path) as store:
+        (row,) = store.samples.rows("bo")
+    assert row.answered == 1
+
+
+def test_strata_and_seeds_are_taken_from_the_options(label: Label, path: Path) -> None:
+    label("", "--stratify", "verdict,turn", "--size", "3", "--seed", "9")
+    label("", "--sample", "conversations", "--size", "1")
+    label("", "--sample", "simple", "--shown")
+    with Store.open(path) as store:
+        shown, whole, first = store.samples.rows("ann")
+    assert (first.stratified_by, first.seed, first.size) == (("verdict", "turn"), 9, 3)
+    assert (whole.design.value, whole.size, whole.seed) == ("conversations", 2, 10)
+    assert (shown.blind, shown.shown_share, shown.size) == (False, 0.0, 6)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "no sample of this run has anything left"),
+        (("--sample", "7"), "or the number of a sample of this run"),
+        (("--sample", "soon"), "expected new, simple"),
+        (("--size", "0"), "--size takes a number above 0"),
+        (("--stratify", "colour"), "--stratify colour; expected verdict"),
+        (("--order", "worst"), "--order worst; expected drawn or text"),
+        (("--order", "text", "--size", "5"), "leave out what draws a sample"),
+        (("--sample", "spot-check", "--size", "5"), "a spot-check has its own size"),
+        (("--sample", "repeats", "--shown"), "is simple random and blind"),
+        (("--sample", "conversations", "--stratify", "turn"), "does not go with"),
+        (("--reviewer", " "), "--reviewer is empty"),
+    ],
+)
+def test_options_that_cannot_be_are_explained(
+    label: Label, path: Path, words: tuple[str, ...], says: str
+) -> None:
+    result = label("y\n", *words)
+    assert result.code == 2
+    assert says in result.err
+    assert acts(path) == []
+
+
+def test_a_blind_sample_is_not_opened_with_the_judge_shown(label: Label) -> None:
+    label("", *NEW)
+    result = label("", "--sample", "1", "--shown")
+    assert result.code == 2
+    assert "drawn blind" in result.err
+
+
+def test_hostile_text_is_printed_as_characters(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "hostile.db"
+    nasty = "\x1b]52;c;eA==\x07 \u202eabc [red]x[/red] \x9b2J\r\n" + "a" * 5000
+    with Store.open(path) as store:
+        each = Conversation(
+            "tests", nasty[:40],
+            (Turn("user", nasty), Turn("assistant", nasty, (Document(nasty, nasty[:30]),))), "g",
+        )  # fmt: skip
+        store.conversations.import_batch([each])
+        run = store.runs.create(SPEC, store.conversations.ids())
+        (item,) = store.runs.item_ids(run)
+        (window,) = sliding(interactions(each.turns), 10)
+        verdict = Verdict(Claim(1, nasty), "no", nasty, nasty)
+        store.runs.save_window(
+            item, Assessment(window, window_score(["no"], RULE), (verdict,), reason=nasty)
+        )
+        store.runs.finish_item(item, ItemState.DONE, None, None)
+    monkeypatch.setattr("sys.stdin", io.StringIO("t\nv\ne \x1b[31m\nn\nq\n"))
+    result = cli("--store", path, "label", "--plain", "--order", "text", "--shown")
+    assert result.code == 0
+    for code in ("\x1b", "\x07", "\x9b", "\u202e", "\r"):
+        assert code not in result.out
+    assert "[red]x[/red]" in result.out

@@ -1,0 +1,50 @@
+"""The page about filters has the whole language, and every example on it is read."""
+
+import re
+
+import pytest
+
+from faithtui.domain.filters import QUALITIES, STATES, TAKEN, Ground, Scope, read_filter
+from faithtui.domain.labels import FAITHFULNESS
+from tests.docs.generate import DOCS
+
+PAGE = (DOCS / "filters.md").read_text(encoding="utf-8")
+SECTIONS = {
+    "## Terms about claims": Scope.CLAIMS,
+    "## Terms about conversations": Scope.CONVERSATIONS,
+    "## Terms about runs": Scope.RUNS,
+}
+
+
+def section(title: str) -> str:
+    return PAGE.split(title)[1].split("\n## ")[0]
+
+
+@pytest.mark.parametrize(("title", "scope"), SECTIONS.items())
+def test_every_term_of_a_table_is_read(title: str, scope: Scope) -> None:
+    terms = re.findall(r"^\| `([^`]+)` \|", section(title), re.MULTILINE)
+    assert terms
+    for term in terms:
+        assert read_filter(term, Ground(scope, FAITHFULNESS.names)).problem is None
+
+
+def test_every_name_and_word_is_on_the_page() -> None:
+    for title, scope in SECTIONS.items():
+        text = section(title)
+        known = set() if scope is not Scope.CONVERSATIONS else set(TAKEN[Scope.CLAIMS])
+        for name in set(TAKEN[scope]) - known:
+            assert f"`{name}:" in text
+        for state in STATES[scope]:
+            assert state in text
+    for quality, meaning in QUALITIES.items():
+        assert f"`is:{quality}` | {meaning}" in PAGE
+
+
+def test_what_is_refused_in_a_blind_queue_is_what_the_page_says() -> None:
+    told = re.findall(r"`([a-z]+:[a-z]*)`", section("## Blind"))
+    assert len(told) == 6
+    for term in told:
+        whole = {"verdict:": "verdict:no", "code:": "code:1"}.get(term, term)
+        whole = f"{term}1" if term in ("score:", "corrected:") else whole
+        ground = Ground(Scope.CONVERSATIONS, FAITHFULNESS.names, blind=True)
+        assert "blind" in (read_filter(whole, ground).problem or "")

@@ -1,0 +1,183 @@
+"""What people type is read without ever failing, and told in a sentence where it cannot be."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from faithtui.domain.filters import (
+    QUALITIES,
+    STATES,
+    TAKEN,
+    Bounds,
+    Filter,
+    Ground,
+    Name,
+    Scope,
+    Term,
+    bounds,
+    names_for,
+    possible,
+    read_filter,
+    reason_code,
+)
+from faithtui.domain.labels import FAITHFULNESS, INFERENCE
+from faithtui.domain.review import REASON_CODES
+
+FACTS = Ground(Scope.CONVERSATIONS, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
+INFERRED = Ground(Scope.CONVERSATIONS, INFERENCE.names, dict(INFERENCE.synonyms))
+RUNS = Ground(Scope.RUNS)
+PIECES = st.sampled_from(
+    [" ", "-", '"', '""', ":", "verdict:", "is:", "no", "differs", "score:", "<0.5", "..", "x", "é"]
+)
+TYPED = st.one_of(st.text(), st.lists(PIECES).map("".join))
+
+
+@given(TYPED, st.sampled_from([FACTS, INFERRED, RUNS, Ground(Scope.CLAIMS)]), st.booleans())
+@example('-"', FACTS, False)
+@example('verdict:"no', FACTS, False)
+def test_any_text_is_read_and_what_is_read_can_be_written(
+    text: str, ground: Ground, blind: bool
+) -> None:
+    ground = Ground(ground.scope, ground.labels, ground.synonyms, blind)
+    reading = read_filter(text, ground)
+    again = read_filter(str(reading.filter), ground)
+    assert again.filter == reading.filter
+    assert again.problem is None
+    assert reading.problem is None or "`" in reading.problem
+
+
+@given(st.text(min_size=1))
+def test_a_problem_stays_on_a_line_of_reasonable_length(text: str) -> None:
+    problem = read_filter(f"verdict:{text}", FACTS).problem
+    assert problem is None or len(problem) < 160
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("", ()),
+        ("gift card", (Term(Name.TEXT, "gift"), Term(Name.TEXT, "card"))),
+        ('"gift card"', (Term(Name.TEXT, "gift card", quoted=True),)),
+        ('-"a ""b"""', (Term(Name.TEXT, 'a "b"', negated=True, quoted=True),)),
+        ("verdict:NO", (Term(Name.VERDICT, "NO"),)),
+        ("verdict:borderline", (Term(Name.VERDICT, "borderline"),)),
+        ("-verdict:missing", (Term(Name.VERDICT, "missing", negated=True),)),
+        ("differs", (Term(Name.IS, "disagreement"),)),
+        ("-differs", (Term(Name.IS, "disagreement", negated=True),)),
+        ('"differs"', (Term(Name.TEXT, "differs", quoted=True),)),
+        ('source:"my data"', (Term(Name.SOURCE, "my data", quoted=True),)),
+        ("10:30 http://a.b", (Term(Name.TEXT, "10:30"), Term(Name.TEXT, "http://a.b"))),
+        ("- a", None),
+    ],
+)
+def test_a_text_is_cut_into_terms(text: str, terms: tuple[Term, ...] | None) -> None:
+    reading = read_filter(text, FACTS)
+    if terms is None:
+        assert reading.problem == "`-`: there is no letter or digit in it to look for"
+    else:
+        assert (reading.filter.terms, reading.problem) == (terms, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "ground", "sentence"),
+    [
+        ("verdct:no", FACTS, "`verdct:no`: there is no `verdct:`; put it in quotation marks"),
+        ("verdict:maybe", FACTS, "after `verdict:` comes yes, no, idk, missing"),
+        ("verdict:", FACTS, "after `verdict:` comes yes, no, idk, missing"),
+        ("human:maybe", INFERRED, "after `human:` comes 1, 0, x, none"),
+        ("is:blue", FACTS, "after `is:` comes disagreement, agreement, unlabelled"),
+        ("score:high", FACTS, "after `score:` comes <0.5, >=0.8, 0.2..0.8, 1, none"),
+        ("code:8", FACTS, "1 or claim, 2 or truth"),
+        ("state:running", FACTS, "after `state:` comes pending, done, failed, skipped"),
+        ("metric:ragas", FACTS, "conversations cannot be found by `metric:`; possible are"),
+        ("verdict:no", RUNS, "runs cannot be found by `verdict:`; possible are metric:, judge:"),
+        ("source:", FACTS, "after `source:` comes the name of a data set"),
+        ("...", FACTS, "there is no letter or digit"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_what_is_possible(
+    text: str, ground: Ground, sentence: str
+) -> None:
+    reading = read_filter(f"good {text} card", ground)
+    assert reading.problem is not None
+    assert sentence in reading.problem
+    assert [term.value for term in reading.filter.terms] == ["good", "card"]
+
+
+@pytest.mark.parametrize("text", ["verdict:no", "score:<1", "corrected:1", "differs", "code:1"])
+def test_a_blind_queue_takes_no_term_that_tells_what_the_judge_said(text: str) -> None:
+    blind = Ground(Scope.CONVERSATIONS, FACTS.labels, FACTS.synonyms, blind=True)
+    reading = read_filter(text, blind)
+    assert not reading.filter
+    assert reading.problem is not None
+    assert reading.problem.endswith("would tell what the judge said, and this queue is blind")
+    assert Name.VERDICT not in names_for(blind)
+    assert "disagreement" not in possible(Name.IS, blind)
+    assert read_filter("is:unlabelled refund human:x", blind).problem is None
+
+
+def test_words_of_another_vocabulary_are_understood() -> None:
+    assert FACTS.label("1") == "yes"
+    assert INFERRED.label("idk") == "0"
+    assert read_filter("verdict:no human:yes", INFERRED).problem is None
+    assert read_filter("verdict:perhaps", Ground(Scope.CONVERSATIONS)).problem is None
+
+
+@pytest.mark.parametrize(
+    ("value", "inside", "outside"),
+    [
+        ("<0.5", (0.0, 0.49), (0.5, 1.0)),
+        ("<=0.5", (0.0, 0.5), (0.51,)),
+        (">0.5", (0.51, 1.0), (0.5, 0.0)),
+        (">=.5", (0.5, 1.0), (0.49,)),
+        ("0.2..0.8", (0.2, 0.5, 0.8), (0.19, 0.81)),
+        ("1", (1.0,), (0.99,)),
+    ],
+)
+def test_bounds_hold_what_they_say(
+    value: str, inside: tuple[float, ...], outside: tuple[float, ...]
+) -> None:
+    found = bounds(value)
+    assert isinstance(found, Bounds)
+    assert all(map(found.holds, inside))
+    assert not any(map(found.holds, outside))
+
+
+@pytest.mark.parametrize("value", ["", "<", "..", "1..", "a", "<a", "١", "1e400", "nan", "- 1"])
+def test_what_is_no_bound_is_none(value: str) -> None:
+    assert bounds(value) is None
+
+
+def test_reason_codes_are_known_by_number_and_by_name() -> None:
+    for number, code in enumerate(REASON_CODES, start=1):
+        assert reason_code(str(number)) == reason_code(code.name.upper()) == code.name
+    assert [reason_code(each) for each in ("", "0", "8", "9" * 5000, "²")] == [None] * 5
+
+
+def test_the_last_plain_word_may_be_unfinished() -> None:
+    def open_word(text: str) -> str | None:
+        found = read_filter(text, FACTS).filter.open_word
+        return found.value if found else None
+
+    assert open_word("gift ca") == "ca"
+    assert open_word("gift ca verdict:no") == "ca"
+    assert open_word('gift "ca"') == "gift"
+    assert open_word("-ca") is None
+    assert not Filter()
+
+
+@pytest.mark.parametrize("scope", Scope)
+def test_everything_offered_is_taken(scope: Scope) -> None:
+    ground = Ground(scope, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
+    values = {
+        Name.VERDICT: ("yes", "missing"),
+        Name.HUMAN: ("no", "x", "none"),
+        Name.IS: tuple(QUALITIES),
+        Name.CODE: ("1", "other"),
+        Name.SCORE: ("none",),
+        Name.CORRECTED: ("0..1",),
+        Name.STATE: STATES[scope],
+    }
+    for name in TAKEN[scope]:
+        for value in values.get(name, ("ann",)):
+            assert read_filter(f"{name}:{value}", ground).problem is None

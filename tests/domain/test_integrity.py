@@ -1,0 +1,266 @@
+"""Checks of judged conversations, and mutations of sound ones that must be found."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from faithtui.domain.conversation import Turn
+from faithtui.domain.ids import ClaimId, TruthId
+from faithtui.domain.integrity import (
+    CheckedClaim,
+    CheckedTruth,
+    CheckedVerdict,
+    CheckedWindow,
+    Finding,
+    FindingKind,
+    JudgedConversation,
+    check,
+)
+from faithtui.domain.integrity_words import WORDS
+from faithtui.domain.labels import FAITHFULNESS, SUPPORT
+
+RETURNS = "The window is 30 days. Return labels are free for defective items."
+TURNS = (
+    Turn("user", "How long is the window, and are labels free?"),
+    Turn("assistant", "The window is 30 days. Labels are free for defective items."),
+    Turn("user", "And for members?"),
+    Turn("assistant", "Members get 45 days."),
+)
+
+
+def said(window: int, label: str | None, reason: str | None = None) -> CheckedVerdict:
+    return CheckedVerdict(window, label, label, reason)
+
+
+def claim(number: int, turn: int, text: str, *verdicts: CheckedVerdict) -> CheckedClaim:
+    return CheckedClaim(ClaimId(number), "claim", turn, text, None, verdicts)
+
+
+DAYS = replace(
+    claim(1, 1, "The window is 30 days.", said(0, "yes"), said(1, "yes")),
+    supports=frozenset({TruthId(1)}),
+)
+LABELS = replace(
+    claim(2, 1, "Labels are free for defective items.", said(0, "yes"), said(1, "yes")),
+    supports=frozenset({TruthId(2)}),
+)
+MEMBERS = replace(
+    claim(3, 3, "Members get 45 days.", said(1, "no", "The passage contradicts it.")),
+    opposes=frozenset({TruthId(3)}),
+)
+SOUND = JudgedConversation(
+    turns=TURNS,
+    documents=(RETURNS, "Members get 60 days."),
+    retrieved=((), (0,), (), (1,)),
+    windows=(
+        CheckedWindow(0, (0, 1), 2, None, False),
+        CheckedWindow(1, (0, 1, 2, 3), 3, None, False),
+    ),
+    claims=(DAYS, LABELS, MEMBERS),
+    truths=(
+        CheckedTruth(TruthId(1), "The window is 30 days.", 0, frozenset({0, 1})),
+        CheckedTruth(TruthId(2), "Labels are free for defective items.", 0, frozenset({0, 1})),
+        CheckedTruth(TruthId(3), "Members get 60 days.", 1, frozenset({1})),
+    ),
+    labels=FAITHFULNESS,
+    truths_are_facts=True,
+    complete=True,
+)
+
+
+def with_claim(changed: CheckedClaim) -> JudgedConversation:
+    claims = tuple(changed if each.id == changed.id else each for each in SOUND.claims)
+    return replace(SOUND, claims=claims)
+
+
+def kinds(found: Sequence[Finding]) -> list[tuple[FindingKind, int | None]]:
+    return [(each.kind, each.claim) for each in found]
+
+
+def test_a_sound_conversation_has_no_finding() -> None:
+    assert check(SOUND) == ()
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_dropped_verdict_names_its_claim(number: int, place: int) -> None:
+    before = SOUND.claims[number - 1]
+    verdicts = list(before.verdicts)
+    verdicts[place] = replace(verdicts[place], label=None, word=None)
+    found = check(with_claim(replace(before, verdicts=tuple(verdicts))))
+    assert (FindingKind.MISSING_VERDICT, number) in kinds(found)
+    assert {each.claim for each in found} == {number}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("word", ["maybe", "YES!!", "partially"])
+def test_a_renamed_verdict_names_its_claim(number: int, word: str) -> None:
+    before = SOUND.claims[number - 1]
+    for label in (None, word):
+        verdicts = (replace(before.verdicts[0], label=label, word=word), *before.verdicts[1:])
+        found = check(with_claim(replace(before, verdicts=verdicts)))
+        assert (FindingKind.UNKNOWN_WORD, number) in kinds(found)
+        assert any(word in each.detail for each in found)
+
+
+def test_swapped_verdicts_name_both_claims() -> None:
+    swapped = {2: said(1, "no", "The passage contradicts it."), 3: said(1, "yes")}
+    judged = replace(
+        SOUND,
+        claims=(
+            DAYS,
+            replace(LABELS, verdicts=(LABELS.verdicts[0], swapped[2])),
+            replace(MEMBERS, verdicts=(swapped[3],)),
+        ),
+    )
+    found = check(judged)
+    assert {each.claim for each in found} == {2, 3}
+    assert (FindingKind.FLIP, 2) in kinds(found)
+    assert (FindingKind.AGAINST_EVIDENCE, 2) in kinds(found)
+    assert (FindingKind.AGAINST_EVIDENCE, 3) in kinds(found)
+
+
+def test_a_reason_against_its_verdict_is_told_once() -> None:
+    reason = "The passage does not support this."
+    verdicts = (said(0, "yes", reason), said(1, "yes", reason))
+    found = check(with_claim(replace(LABELS, verdicts=verdicts)))
+    assert kinds(found) == [(FindingKind.AGAINST_REASON, 2)]
+    assert reason in found[0].detail
+
+
+def test_a_flip_without_new_evidence_is_an_error_and_one_with_it_is_not() -> None:
+    unnamed = frozenset[TruthId]()
+    flipped = replace(
+        DAYS, verdicts=(said(0, "yes"), said(1, "no")), supports=unnamed, opposes=unnamed
+    )
+    (found,) = check(with_claim(flipped))
+    assert (found.kind, found.claim, found.window) == (FindingKind.FLIP, 1, 1)
+    assert found.detail.startswith("w1 yes → w2 no")
+    explained = replace(
+        DAYS,
+        verdicts=(said(0, "yes"), said(1, "no")),
+        supports=frozenset({TruthId(1)}),
+        opposes=frozenset({TruthId(3)}),
+    )
+    (found,) = check(with_claim(explained))
+    assert found.kind is FindingKind.CHANGED
+
+
+def test_support_that_came_into_view_explains_a_change() -> None:
+    supported = replace(
+        DAYS, verdicts=(said(0, "idk"), said(1, "yes")), supports=frozenset({TruthId(3)})
+    )
+    assert kinds(check(with_claim(supported))) == [(FindingKind.CHANGED, 1)]
+    unnamed = replace(supported, supports=frozenset[TruthId]())
+    assert kinds(check(with_claim(unnamed))) == [(FindingKind.CHANGED, 1)], "context grew"
+    back = replace(unnamed, verdicts=(said(0, "yes"), said(1, "idk")))
+    assert kinds(check(with_claim(back))) == [(FindingKind.FLIP, 1)], "nothing left it"
+
+
+def test_a_window_that_moves_on_explains_why_support_is_gone() -> None:
+    moved = replace(
+        SOUND,
+        windows=(SOUND.windows[0], replace(SOUND.windows[1], turns=(2, 3))),
+        claims=(
+            replace(DAYS, verdicts=(said(0, "yes"), said(1, "idk")), supports=frozenset[TruthId]()),
+        ),
+    )
+    assert kinds(check(moved)) == [(FindingKind.CHANGED, 1)]
+
+
+def test_a_phantom_names_the_words_that_were_added() -> None:
+    made_up = replace(MEMBERS, text="Gold members in Berlin get 45 days.")
+    (found,) = [each for each in check(with_claim(made_up)) if each.kind is FindingKind.PHANTOM]
+    assert (found.claim, found.turn) == (3, 3)
+    assert "Berlin" in found.detail
+
+
+def test_a_statement_is_looked_for_in_its_passage() -> None:
+    statement = CheckedClaim(ClaimId(9), "statement", 1, "Rome is old.", 0, (said(0, "yes"),))
+    found = check(replace(SOUND, claims=(statement,), truths=(), truths_are_facts=False))
+    assert kinds(found) == [(FindingKind.PHANTOM, 9)]
+    assert "passage" in found[0].detail
+
+
+def test_a_whole_answer_is_no_phantom() -> None:
+    answer = CheckedClaim(ClaimId(9), "answer", 1, "Anything.", None, (said(0, "yes"),))
+    assert check(replace(SOUND, claims=(answer,), truths=(), labels=SUPPORT)) == ()
+
+
+def test_a_lost_fact_is_told_of_the_claim_it_bears_on() -> None:
+    passage = "Return labels are free for defective items unless the buyer broke them."
+    found = check(replace(SOUND, documents=(passage, SOUND.documents[1])))
+    assert (FindingKind.LOST_FACT, 2) in kinds(found)
+    assert "unless the buyer broke them" in found[0].detail
+    assert check(replace(SOUND, documents=(passage, ""), truths_are_facts=False)) == ()
+
+
+def test_windows_that_failed_or_had_nothing_are_told() -> None:
+    windows = (
+        replace(SOUND.windows[0], failure="timed out", claims=0),
+        replace(SOUND.windows[1], claims=0, without_context=True, surplus=("yes", None)),
+    )
+    found = check(replace(SOUND, windows=windows, claims=()))
+    assert [(each.kind, each.window) for each in found] == [
+        (FindingKind.SURPLUS_VERDICT, 1),
+        (FindingKind.FAILED_WINDOW, 0),
+        (FindingKind.NO_CLAIMS, 1),
+        (FindingKind.NO_CONTEXT, 1),
+    ]
+    assert found[1].detail == "timed out"
+
+
+def test_a_skipped_window_needs_no_claims() -> None:
+    windows = (replace(SOUND.windows[0], claims=0, skipped=True), SOUND.windows[1])
+    assert check(replace(SOUND, windows=windows)) == ()
+
+
+def test_windows_out_of_order_or_missing_are_told() -> None:
+    first, second = SOUND.windows
+    gap = replace(SOUND, windows=(first, replace(second, position=3)), claims=())
+    assert [(each.kind, each.window) for each in check(gap)] == [(FindingKind.WINDOW_ORDER, 3)]
+    assert check(replace(gap, complete=False)) == (), "they are still to come"
+    swapped = (replace(second, position=0), replace(first, position=1))
+    (found,) = check(replace(SOUND, windows=swapped, claims=()))
+    assert (found.kind, found.window) == (FindingKind.WINDOW_ORDER, 1)
+
+
+def test_turns_left_out_are_told() -> None:
+    last = Turn("user", "Hello?")
+    (found,) = check(replace(SOUND, turns=(*TURNS, last)))
+    assert (found.kind, found.turn) == (FindingKind.TURN_LEFT_OUT, 4)
+    assert "nobody answered" in found.detail
+    greeting = Turn("assistant", "Welcome!")
+    (found,) = check(replace(SOUND, turns=(greeting, *TURNS), windows=(), claims=(), truths=()))
+    assert (found.kind, found.turn) == (FindingKind.TURN_LEFT_OUT, 0)
+    assert "before any user" in found.detail
+
+
+def test_a_conversation_of_answers_alone_is_not_left_out() -> None:
+    answers = replace(
+        SOUND,
+        turns=(Turn("assistant", "Labels are free."),),
+        retrieved=((),),
+        windows=(CheckedWindow(0, (0,), 1, None, False),),
+        claims=(claim(1, 0, "Labels are free.", said(0, "yes")),),
+        truths=(),
+    )
+    assert check(answers) == ()
+
+
+def test_findings_stay_on_one_line() -> None:
+    word = "may\nbe\x1b[31m" * 50
+    verdict = CheckedVerdict(0, None, word, None)
+    (found,) = check(with_claim(replace(DAYS, verdicts=(verdict, DAYS.verdicts[1]))))
+    assert "\n" not in found.detail
+    assert "\x1b" not in found.detail
+    assert len(found.detail) < 100
+
+
+def test_every_kind_is_explained() -> None:
+    assert list(WORDS) == list(FindingKind)
+    for each in WORDS.values():
+        assert each.title
+        assert each.meaning.endswith(".")
+        assert each.to_do.endswith(".")

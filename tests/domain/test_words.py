@@ -1,0 +1,36 @@
+"""Words are compared as the search index of SQLite compares them."""
+
+import sqlite3
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.domain.words import folded, places, words_of
+
+LETTERS = st.text(st.characters(max_codepoint=0x17F, exclude_characters="ıİŉµſ"), max_size=30)
+
+
+@given(LETTERS)
+def test_words_are_those_of_the_index(text: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.execute(
+        "CREATE VIRTUAL TABLE t USING fts5(x, tokenize='unicode61 remove_diacritics 2')"
+    )
+    connection.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, 'instance')")
+    connection.execute("INSERT INTO t VALUES (?)", (text.replace("\x00", ""),))
+    found = connection.execute("SELECT term FROM v ORDER BY offset").fetchall()
+    connection.close()
+    assert words_of(text.replace("\x00", "")) == [term for (term,) in found]
+
+
+def test_words_are_folded() -> None:
+    assert words_of("The CAFÉ's menu_2, naïve!") == ["the", "cafe", "s", "menu", "2", "naive"]
+    assert folded("E\u0301cole") == "ecole"
+
+
+def test_places_are_where_words_follow_each_other() -> None:
+    text = "Gift cards, gift card."
+    assert places(["gift", "card"], text) == [(12, 21)]
+    assert places(["gift", "car"], text, begins=True) == [(0, 10), (12, 21)]
+    assert places(["gift", "car"], text) == []
+    assert places([], text) == []

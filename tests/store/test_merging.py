@@ -1,0 +1,465 @@
+"""Label bundles: what is gathered, what merging does, and that its order does not matter."""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from faithtui.domain.bundles import LARGEST_CLOCK, Bundle, ClaimName, GuidelineText, ToldAct
+from faithtui.domain.conversation import Rating
+from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
+from faithtui.domain.review import Action, HumanVerdict, LabelAct, Mark, effective
+from faithtui.domain.sampling import Design, Plan, draw
+from faithtui.store.merging import Elsewhere
+from faithtui.store.reviews import Given
+from faithtui.store.store import Store
+from faithtui.store.texts import statement_digest, text_hash
+from tests.store.building import FACTS, Labels, imported, judged, spec_of, talk
+
+LABELS: Labels = {1: ["yes", "no"], 3: ["idk", None]}
+PEOPLE = ("ann", "bo", "cy")
+RATED = talk(ratings=(Rating(1, "bo", "yes-no", "yes"), Rating(3, "bo", "yes-no", "no")))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Path:
+    """A store with one judged conversation, which everybody gets a copy of."""
+    made = Path(shutil.copy(empty_store, tmp_path_factory.mktemp("base") / "base.db"))
+    with Store.open(made) as store:
+        judged(store, RATED, LABELS, spec=spec_of("turn-faithfulness", FACTS))
+    return made
+
+
+@pytest.fixture
+def copies(base: Path, tmp_path: Path) -> Iterator[Callable[[], Store]]:
+    with ExitStack() as stack:
+        made = 0
+
+        def copy() -> Store:
+            nonlocal made
+            made += 1
+            path = shutil.copy(base, tmp_path / f"copy-{made}.db")
+            return stack.enter_context(Store.open(Path(path)))
+
+        yield copy
+
+
+def item_of(store: Store) -> ItemId:
+    return store.runs.item_ids(store.runs.last_id() or RunId(0))[0]
+
+
+def claims_of(store: Store) -> list[ClaimId]:
+    return [each.id for each in store.runs.review_view(item_of(store), "ann").claims]
+
+
+def say(
+    store: Store,
+    reviewer: str,
+    claim: int,
+    verdict: str | None,
+    action: Action = Action.BLIND,
+    note: str | None = None,
+    code: str | None = None,
+    mark: Mark | None = None,
+) -> LabelAct:
+    return store.reviews.record(
+        claims_of(store)[claim],
+        reviewer,
+        action,
+        verdict,
+        note,
+        run=store.runs.last_id(),
+        judge_verdict="no",
+        saw_judge=False,
+        seconds=1.5,
+        code=code,
+        mark=mark,
+    )
+
+
+def standing(store: Store) -> dict[tuple[ClaimId, str], HumanVerdict]:
+    """What each person stands by on each claim of the run, as screens show it."""
+    return {
+        (claim.id, reviewer): replace(claim.mine, sample=None)
+        for reviewer in PEOPLE
+        for claim in store.runs.review_view(item_of(store), reviewer).claims
+        if claim.mine is not None
+    }
+
+
+# One step of somebody on one machine
+
+
+Step = tuple[int, str, str, int, str]
+"""Machine, person, what is done, claim, verdict."""
+
+STEPS = st.tuples(
+    st.integers(0, 2),
+    st.sampled_from(PEOPLE),
+    st.sampled_from(
+        [
+            "verdict",
+            "override",
+            "final",
+            "later",
+            "bulk",
+            "note",
+            "code",
+            "flag",
+            "unsure",
+            "repeat",
+            "accept",
+            "reveal",
+            "undo",
+            "undo",
+            "redo",
+            "fetch",
+        ]
+    ),
+    st.integers(0, 3),
+    st.sampled_from(("yes", "no", "idk", "x")),
+)
+
+
+def do(stores: Sequence[Store], step: Step) -> None:
+    machine, person, what, claim, verdict = step
+    store = stores[machine]
+    match what:
+        case "verdict":
+            say(store, person, claim, verdict)
+        case "override":
+            say(store, person, claim, verdict, Action.OVERRIDDEN, note=f"{verdict}!")
+        case "final":
+            say(store, person, claim, verdict, Action.ADJUDICATED)
+        case "repeat":
+            say(store, person, claim, verdict, Action.REPEATED)
+        case "accept":
+            say(store, person, claim, verdict, Action.ACCEPTED)
+        case "reveal":
+            say(store, person, claim, None, Action.REVEALED)
+        case "later":
+            say(store, person, claim, None, Action.SKIPPED)
+        case "note":
+            say(store, person, claim, None, Action.NOTED, note=verdict)
+        case "code":
+            say(store, person, claim, None, Action.CODED, code="policy")
+        case "flag" | "unsure":
+            say(store, person, claim, None, Action.MARKED, mark=Mark(what))
+        case "bulk":
+            some = claims_of(store)[claim:]
+            store.reviews.record_many(
+                [Given(each, verdict, None, saw_judge=False) for each in some],
+                person,
+                Action.BULK,
+                run=None,
+            )
+        case "undo":
+            store.reviews.undo(person)
+        case "redo":
+            store.reviews.redo(person)
+        case "fetch":
+            store.bundles.merge(stores[(machine + 1) % len(stores)].bundles.collect())
+
+
+def replayed(bundles: Sequence[Bundle], store: Store) -> dict[tuple[ClaimId, str], HumanVerdict]:
+    """Replay the union of logs by the domain's rules alone."""
+    acts: dict[str, ToldAct] = {}
+    for bundle in bundles:
+        for act in bundle.acts:
+            if act.uid not in acts or act.clock < acts[act.uid].clock:
+                acts[act.uid] = act
+    log = sorted(acts.values(), key=lambda act: (act.clock, act.uid))
+    ids = {act.uid: LabelId(number) for number, act in enumerate(log, start=1)}
+    claims = dict(zip(names_of(store), claims_of(store), strict=True))
+    return {
+        key: replace(found, sample=None)
+        for key, found in effective(
+            LabelAct(
+                ids[act.uid],
+                claims[act.claim],
+                act.reviewer,
+                act.action,
+                act.verdict,
+                act.note,
+                None if act.target is None else ids[act.target],
+                act.batch,
+                act.code,
+                act.mark,
+            )
+            for act in log
+            if act.claim in claims
+        ).items()
+    }
+
+
+def names_of(store: Store) -> list[ClaimName]:
+    """Names of the claims of the run, in order."""
+    for each in claims_of(store):
+        store.reviews.record(
+            each, "namer", Action.NOTED, note="", run=None, judge_verdict=None, saw_judge=False
+        )
+    acts = [act for act in store.bundles.collect().acts if act.reviewer == "namer"]
+    return [act.claim for act in acts][-len(claims_of(store)) :]
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(STEPS, max_size=25))
+def test_merging_in_any_order_is_replaying_the_union_of_the_logs(
+    copies: Callable[[], Store], steps: list[Step]
+) -> None:
+    stores = [copies() for _ in range(3)]
+    for step in steps:
+        do(stores, step)
+    bundles = [store.bundles.collect() for store in stores]
+    digests = set()
+    for order in permutations(bundles):
+        target = copies()
+        for bundle in order:
+            target.bundles.merge(bundle)
+        digests.add(target.bundles.state_digest())
+        again = [target.bundles.merge(bundle) for bundle in order]
+        assert [each.new for each in again] == [0, 0, 0]
+        digests.add(target.bundles.state_digest())
+    for store in stores:
+        for bundle in bundles:
+            store.bundles.merge(bundle)
+        digests.add(store.bundles.state_digest())
+    assert len(digests) == 1
+    rows = {str(store.runs.item_rows([item_of(store)])[0].corrected) for store in stores}
+    assert len(rows) == 1
+    assert standing(target) == replayed(bundles, target)
+    # What one can take back next is the same everywhere, too.
+    for person in PEOPLE:
+        undone = {
+            tuple((act.action, act.verdict) for act in store.reviews.undo(person))
+            for store in stores
+        }
+        assert len(undone) == 1
+    assert len({store.bundles.state_digest() for store in stores}) == 1
+
+
+def test_undo_and_redo_work_after_a_merge(copies: Callable[[], Store]) -> None:
+    here, there = copies(), copies()
+    say(there, "ann", 0, "no")
+    there.reviews.undo("ann")
+    say(there, "bo", 1, "yes")
+    here.bundles.merge(there.bundles.collect())
+    assert standing(here) == standing(there)
+    assert [act.verdict for act in here.reviews.redo("ann")] == ["no"]
+    assert [act.verdict for act in here.reviews.undo("bo")] == ["yes"]
+    there.bundles.merge(here.bundles.collect())
+    assert there.bundles.state_digest() == here.bundles.state_digest()
+    assert there.reviews.redo("ann") == ()
+
+
+def test_a_new_act_comes_after_everything_that_was_merged(copies: Callable[[], Store]) -> None:
+    here, there = copies(), copies()
+    for verdict in ("yes", "no", "yes", "no"):
+        say(there, "ann", 0, verdict)
+    here.bundles.merge(there.bundles.collect())
+    say(here, "ann", 0, "idk")
+    there.bundles.merge(here.bundles.collect())
+    assert standing(there)[claims_of(there)[0], "ann"].verdict == "idk"
+
+
+def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
+    here, there = copies(), copies()
+    there.guidelines.set("Judge by the passage alone.", "ann")
+    run = there.runs.last_id()
+    assert run is not None
+    plan = Plan(Design.SIMPLE, 7, 3)
+    drawn = draw(there.samples.frame(run), plan)
+    row = there.samples.add(run, "ann", drawn, plan, name="first")
+    entry = there.samples.entries(row.id, "ann")[0]
+    there.reviews.record(
+        entry.claim,
+        "ann",
+        Action.BLIND,
+        "no",
+        "tab\there, ‮reversed‬, [b]markup[/b] and\nanother line",
+        run=run,
+        judge_verdict="yes",
+        saw_judge=False,
+        seconds=2.25,
+        code="truth",
+        sample=row.id,
+    )
+    say(there, "ann", 1, None, Action.MARKED, mark=Mark.FLAG)
+    sent = there.bundles.collect()
+    merged = here.bundles.merge(sent)
+    assert (merged.new, merged.new_samples, merged.new_guidelines) == (2, 1, 1)
+    assert here.bundles.collect() == sent
+    mine = here.samples.rows("ann")[0]
+    assert (mine.uid, mine.size, mine.answered) == (row.uid, row.size, 1)
+    assert here.samples.entries(mine.id, "ann")[0].claim == entry.claim
+    guideline = here.guidelines.current()
+    assert guideline is not None
+    assert guideline.text == "Judge by the passage alone."
+    assert sent.acts[-2].guideline == guideline.digest
+
+
+def test_claims_that_nobody_extracted_here_are_made(
+    copies: Callable[[], Store], store: Store
+) -> None:
+    there = copies()
+    say(there, "ann", 1, "yes")
+    imported(store, replace(RATED, ratings=()))
+    merged = store.bundles.merge(there.bundles.collect())
+    assert (merged.new, merged.new_claims, merged.elsewhere) == (3, 3, ())
+    assert store.bundles.state_digest() == there.bundles.state_digest()
+    # A run that draws the same claim later finds its verdict.
+    _, item = judged(store, replace(RATED, ratings=()), LABELS)
+    assert store.runs.review_view(item, "ann").claims[1].human == "yes"
+
+
+def test_statements_find_their_document(copies: Callable[[], Store], store: Store) -> None:
+    there = copies()
+    say(there, "ann", 0, "yes")
+    bundle = there.bundles.collect()
+    imported(store, RATED)
+    (name,) = {act.claim for act in bundle.acts if act.reviewer == "ann"}
+    told = replace(
+        name,
+        kind="statement",
+        document=text_hash("Fact 0."),
+        digest=statement_digest("Fact 0.", "It is one."),
+    )
+    act = replace(next(a for a in bundle.acts if a.reviewer == "ann"), claim=told)
+    text = replace(bundle.claims[name], text="It is one.")
+    merged = store.bundles.merge(Bundle((act,), {told: text}))
+    assert (merged.new, merged.refused) == (1, ())
+    assert store.bundles.collect(reviewers=["ann"]).acts[0].claim == told
+    lost = replace(told, document=text_hash("another"))
+    merged = store.bundles.merge(Bundle((replace(act, claim=lost, uid="2"),), {lost: text}))
+    # It is the same claim here: its document is part of its digest.
+    assert (merged.new, merged.new_claims) == (1, 0)
+
+
+def test_what_does_not_fit_is_refused_and_the_rest_is_merged(
+    copies: Callable[[], Store], store: Store
+) -> None:
+    there = copies()
+    act = say(there, "ann", 0, "yes")
+    bundle = there.bundles.collect()
+    imported(store, replace(RATED, ratings=()))
+    told = bundle.acts[-1]
+    text = bundle.claims[told.claim]
+    forged = replace(told.claim, digest="0" * 64)
+    far = replace(told.claim, turn=77)
+    undo = replace(
+        told, uid="undo", action=Action.WITHDRAWN, verdict=None, target=told.uid, reviewer="bo"
+    )
+    merged = store.bundles.merge(
+        Bundle(
+            (
+                told,
+                replace(told, uid="forged", claim=forged),
+                replace(told, uid="far", claim=far),
+                undo,
+                replace(undo, uid="lost", target="nowhere"),
+            ),
+            {told.claim: text, forged: text, far: text},
+        )
+    )
+    assert merged.new == 1
+    assert [uid for uid, _ in merged.refused] == ["forged", "far", "undo", "lost"]
+    merged = store.bundles.merge(Bundle((replace(told, verdict="no"),), {told.claim: text}))
+    assert (merged.new, merged.known, len(merged.refused)) == (0, 0, 1)
+    assert act.verdict == "yes"
+
+
+def test_conversations_that_are_not_here_are_counted_and_nothing_else_is_lost(
+    copies: Callable[[], Store], store: Store
+) -> None:
+    there = copies()
+    other = talk("two")
+    judged(there, other, {1: ["yes"]})
+    judged(there, talk("three"), {1: ["yes"]})
+    for claim in claims_of(there):
+        there.reviews.record(
+            claim, "ann", Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
+        )
+    imported(store, RATED)
+    imported(store, talk("three", say="Reply"))
+    bundle = there.bundles.collect()
+    merged = store.bundles.merge(bundle)
+    assert merged.known == 2
+    (elsewhere,) = merged.elsewhere
+    assert isinstance(elsewhere, Elsewhere)
+    assert (elsewhere.conversation.key, elsewhere.why, elsewhere.acts) == (
+        "three",
+        "other turns",
+        1,
+    )
+
+
+def test_only_some_people_and_one_run_can_be_collected(copies: Callable[[], Store]) -> None:
+    store = copies()
+    first = store.runs.last_id()
+    say(store, "ann", 0, "yes")
+    say(store, "bo", 0, "no")
+    judged(store, talk("two"), {1: ["yes"]})
+    say(store, "ann", 0, "yes")
+    assert len(store.bundles.collect().acts) == 5
+    assert len(store.bundles.collect(reviewers=["ann"]).acts) == 2
+    assert len(store.bundles.collect(first).acts) == 2
+    assert len(store.bundles.collect(first, ["ann"]).acts) == 1
+
+
+def test_the_newest_guideline_is_in_force_wherever_it_was_set(copies: Callable[[], Store]) -> None:
+    here, there = copies(), copies()
+    here.guidelines.set("one", "ann")
+    there.guidelines.set("two", "bo")
+    here.bundles.merge(there.bundles.collect())
+    there.bundles.merge(here.bundles.collect())
+    assert [each.text for each in here.guidelines.versions()] == ["one", "two"]
+    assert here.guidelines.versions()[-1].digest == there.guidelines.versions()[-1].digest
+    here.guidelines.set("one", "ann")
+    current = here.guidelines.current()
+    assert current is not None
+    assert (current.text, current.number) == ("one", 3)
+
+
+def test_a_guideline_is_in_force_even_after_one_from_the_future(
+    copies: Callable[[], Store],
+) -> None:
+    store = copies()
+    later = GuidelineText("d", "later", "bo", datetime(2999, 1, 1, tzinfo=UTC))
+    store.bundles.merge(Bundle(guidelines=(later,)))
+    assert store.guidelines.set("now", "ann").text == "now"
+    current = store.guidelines.current()
+    assert current is not None
+    assert current.text == "now"
+
+
+def test_forged_clocks_are_refused_and_what_is_said_later_still_travels(
+    copies: Callable[[], Store],
+) -> None:
+    here, there = copies(), copies()
+    say(there, "ann", 0, "no")
+    say(there, "ann", 1, "no")
+    bundle = there.bundles.collect()
+    mine = [act for act in bundle.acts if act.reviewer == "ann"]
+    forged = replace(mine[0], clock=LARGEST_CLOCK)
+    undo = replace(
+        forged, uid="undo", clock=LARGEST_CLOCK, action=Action.WITHDRAWN, verdict=None,
+        target=forged.uid,
+    )  # fmt: skip
+    merged = here.bundles.merge(replace(bundle, acts=(forged, mine[1], undo)))
+    assert (merged.new, [uid for uid, _ in merged.refused]) == (1, [forged.uid, "undo"])
+    say(here, "ann", 2, "yes")
+    acts = here.bundles.collect().acts
+    assert max(act.clock for act in acts) < LARGEST_CLOCK
+    merged = there.bundles.merge(here.bundles.collect())
+    assert (merged.new, merged.refused) == (1, ())

@@ -1,0 +1,290 @@
+"""Filters find what they say, in new stores and older ones, and never fail on what is typed."""
+
+import json
+import shutil
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text as sql
+
+from faithtui.domain.conversation import Conversation, Document, Rating, Turn
+from faithtui.domain.filters import read_filter
+from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.review import Action
+from faithtui.store.records import ItemState
+from faithtui.store.search import SearchStopped, Stop, ground_of
+from faithtui.store.store import Store
+from tests.store.building import (
+    FACTS,
+    SUPPORTED,
+    assess,
+    judged,
+    said,
+    spec_of,
+    talk,
+    windows_of,
+)
+from tests.store.test_claim_kinds import answer
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def found(store: Store, run: RunId, text: str, order: str = "number") -> list[str]:
+    """Keys of the conversations that a filter finds."""
+    reading = read_filter(text, ground_of(store.runs.row(run).spec.rule))
+    assert reading.problem is None
+    items = store.search.items(run, reading.filter, order)  # type: ignore[arg-type]  # of a test
+    return [row.key for row in store.runs.item_rows(items)]
+
+
+def claims(store: Store, run: RunId, text: str) -> list[str]:
+    """Texts of the claims that a filter finds."""
+    reading = read_filter(text, ground_of(store.runs.row(run).spec.rule))
+    texts: list[str] = []
+    for item, claim_id in store.search.claims(run, reading.filter):
+        view = store.runs.review_view(item, "ann")
+        texts += [f"{view.item.key} {each.text}" for each in view.claims if each.id == claim_id]
+    return texts
+
+
+def label(store: Store, item: ItemId, place: int, verdict: str | None, **said: object) -> None:
+    claim = store.runs.review_view(item, "ann").claims[place]
+    store.reviews.record(
+        claim.id,
+        str(said.pop("reviewer", "ann")),
+        said.pop("action", Action.OVERRIDDEN),  # type: ignore[arg-type]  # of a test
+        verdict,
+        run=None,
+        judge_verdict=claim.judge.label,
+        saw_judge=True,
+        **said,  # type: ignore[arg-type]  # of a test
+    )
+
+
+@pytest.fixture
+def shop(store: Store) -> tuple[Store, RunId, list[ItemId]]:
+    """Three conversations: apples judged yes and no, pears yes and idk, plums yes and nothing."""
+    talks = [
+        Conversation(
+            "fruit",
+            f"{fruit}-1",
+            (
+                Turn("user", f"How sweet are {fruit}s?"),
+                Turn("assistant", f"Our {fruit}s are very sweet.", (Document(passage),)),
+            ),
+            group=fruit,
+        )
+        for fruit, passage in (
+            ("apple", "Grown in Kent."),
+            ("pear", "Grown in Gaül."),
+            ("plum", "?"),
+        )
+    ]
+    store.conversations.import_batch(talks)
+    run = store.runs.create(spec_of("turn-faithfulness", FACTS), store.conversations.ids())
+    items = list(store.runs.item_ids(run))
+    labels: Sequence[tuple[str | None, ...]] = (("yes", "no"), ("yes", "idk"), ("yes", None))
+    for item, each, given_labels in zip(items, talks, labels, strict=True):
+        for window in windows_of(each):
+            store.runs.save_window(item, assess(window, {1: given_labels}))
+        store.runs.finish_item(item, ItemState.DONE, None)
+    return store, run, items
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("", "apple pear plum"),
+        ("verdict:no", "apple"),
+        ("verdict:borderline", "pear"),
+        ("verdict:missing", "plum"),
+        ("-verdict:yes", "apple pear plum"),
+        ("verdict:no verdict:yes", ""),
+        ("sweet", "apple pear plum"),
+        ("SWEET kent", "apple"),
+        ("gaul", "pear"),
+        ("ken", "apple"),
+        ("ken sweet", ""),
+        ('"very sweet"', "apple pear plum"),
+        ('"sweet very"', ""),
+        ("-kent", "pear plum"),
+        ("apple-1", "apple"),
+        ("claim", "apple pear plum"),
+        ("score:<0.6", "apple"),
+        ("score:0.9..1", "pear"),
+        ("score:none", "plum"),
+        ("-score:none", "apple pear"),
+        ("corrected:<=0.5", "apple"),
+        ("group:pear", "pear"),
+        ("source:fruit -group:pear", "apple plum"),
+        ("state:done", "apple pear plum"),
+        ("state:failed", ""),
+        ("is:unlabelled", "apple pear plum"),
+        ("is:labelled", ""),
+        ("-is:unlabelled", ""),
+        ("human:none", "apple pear plum"),
+    ],
+)
+def test_a_filter_finds_conversations(
+    shop: tuple[Store, RunId, list[ItemId]], text: str, keys: str
+) -> None:
+    store, run, _ = shop
+    assert [key.removesuffix("-1") for key in found(store, run, text)] == keys.split()
+
+
+def test_terms_about_people(shop: tuple[Store, RunId, list[ItemId]]) -> None:
+    store, run, (apple, pear, plum) = shop
+    label(store, apple, 1, "yes", note="odd")
+    label(store, pear, 0, "yes", action=Action.AGREED, reviewer="Bo")
+    label(store, plum, 0, None, action=Action.SKIPPED)
+    expected = {
+        "differs": ["apple-1"],
+        "is:agreement": ["pear-1"],
+        "human:yes": ["apple-1", "pear-1"],
+        "human:yes verdict:no": ["apple-1"],
+        "human:no": [],
+        "reviewer:bo": ["pear-1"],
+        "reviewer:ann": ["apple-1", "plum-1"],
+        "reviewer:ann is:labelled": ["apple-1"],
+        "is:noted": ["apple-1"],
+        "is:later": ["plum-1"],
+        "is:unlabelled verdict:no": [],
+        "is:unlabelled": ["apple-1", "pear-1", "plum-1"],
+        "is:labelled -differs": ["pear-1"],
+        "is:flagged": [],
+        "code:truth": [],
+    }
+    assert {text: found(store, run, text) for text in expected} == expected
+    assert claims(store, run, "is:labelled") == ["apple-1 Claim 1.1", "pear-1 Claim 1.0"]
+    assert len(claims(store, run, "is:unlabelled")) == 4
+    store.reviews.undo("ann")
+    store.reviews.undo("ann")
+    assert found(store, run, "differs") == found(store, run, "reviewer:ann is:noted") == []
+
+
+def test_claims_hold_the_words_themselves(shop: tuple[Store, RunId, list[ItemId]]) -> None:
+    store, run, _ = shop
+    assert claims(store, run, "kent") == []
+    assert claims(store, run, "claim verdict:no") == ["apple-1 Claim 1.1"]
+    assert claims(store, run, "-verdict:yes") == [
+        "apple-1 Claim 1.1", "pear-1 Claim 1.1", "plum-1 Claim 1.1",
+    ]  # fmt: skip
+    assert claims(store, run, "-kent verdict:yes") == ["pear-1 Claim 1.0", "plum-1 Claim 1.0"]
+
+
+def test_a_whole_answer_is_found_by_what_its_turn_says(store: Store) -> None:
+    run, _ = said(store, talk("whole"), spec_of("support", SUPPORTED), {1: [answer("yes")]})
+    assert claims(store, run, "answer") == ["whole Answer 0 of whole."]
+    assert claims(store, run, "borderline") == []
+
+
+def test_only_the_claims_of_the_run_are_found(store: Store) -> None:
+    first, _ = judged(store, talk("one"), {1: ["yes"]})
+    second, _ = judged(store, talk("two"), {1: ["no"]})
+    assert claims(store, first, "claim") == ["one Claim 1.0"]
+    assert found(store, second, "verdict:yes") == []
+
+
+def test_a_claim_that_came_with_a_rating_is_indexed_once(store: Store) -> None:
+    rating = Rating(1, "bo", "yes-no", "yes", claim="Zebras are striped.")
+    store.conversations.import_batch([talk("rated", ratings=(rating,))])
+    run = store.runs.create(spec_of("m", FACTS), store.conversations.ids())
+    assert found(store, run, "zebras") == ["rated"]
+    store.conversations.import_batch([talk("rated", ratings=(rating,))])
+    assert found(store, run, "striped") == ["rated"]
+
+
+@pytest.mark.parametrize("name", ["v1", "v2", "v4"])
+def test_words_of_an_older_file_are_found(path: Path, name: str) -> None:
+    shutil.copy(FIXTURES / "databases" / f"{name}.sqlite", path)
+    with Store.open(path) as store:
+        row = store.runs.rows()[-1]
+        item = store.runs.item_ids(row.id)[0]
+        view = store.runs.review_view(item, "me")
+        for text in (view.turns[0].content, view.turns[1].content, view.claims[0].text):
+            quoted = '"' + text.replace('"', '""') + '"'
+            assert view.item.key in found(store, row.id, quoted)
+
+
+def test_every_order_finds_the_same(shop: tuple[Store, RunId, list[ItemId]]) -> None:
+    store, run, items = shop
+    label(store, items[1], 0, "no")
+    label(store, items[0], 0, "no")
+    orders = {
+        "number": ["apple-1", "pear-1", "plum-1"],
+        "score": ["apple-1", "pear-1", "plum-1"],
+        "recent": ["apple-1", "pear-1", "plum-1"],
+        "overridden": ["apple-1", "pear-1", "plum-1"],
+        "missing": ["plum-1", "apple-1", "pear-1"],
+        "unlabelled": ["plum-1", "apple-1", "pear-1"],
+    }
+    assert {order: found(store, run, "sweet", order) for order in orders} == orders
+
+
+STRINGS = json.loads((FIXTURES / "hostile" / "strings.json").read_text("utf-8"))["strings"]
+HOSTILE = [
+    *('"', '""', "*", "a*", "(", "NEAR(a b)", "a AND", "NOT", "{a}:b", "^a", "a\x00b", "\ud800"),
+    *(each["text"] for each in STRINGS if len(each["text"] or "x" * 1000) < 1000),
+    *("-", "--", "a OR b", "text:a", "'; DROP TABLE run", "%", "_", "\\", "a" * 100_000),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text)[:20])
+def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]], text: str) -> None:
+    store, run, _ = shop
+    for typed in (text, f'"{text}"', f"-{text}", f"source:{text}", f"reviewer:{text}"):
+        wanted = read_filter(typed, ground_of(FACTS)).filter
+        assert len(store.search.items(run, wanted)) <= 3
+        store.search.claims(run, wanted)
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.text())
+def test_any_text_can_be_searched(shop: tuple[Store, RunId, list[ItemId]], text: str) -> None:
+    store, run, _ = shop
+    store.search.items(run, read_filter(text, ground_of(FACTS)).filter)
+
+
+def test_a_stopped_search_gives_nothing(shop: tuple[Store, RunId, list[ItemId]]) -> None:
+    store, run, _ = shop
+    stop = Stop()
+    stop.stop()
+    with pytest.raises(SearchStopped):
+        store.search.items(run, read_filter("", ground_of(FACTS)).filter, stop=stop)
+    assert len(store.search.items(run, read_filter("", ground_of(FACTS)).filter)) == 3
+
+
+def test_a_search_is_stopped_in_the_middle_of_a_statement(store: Store) -> None:
+    endless = sql(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    )
+    stop = Stop()
+    timer = threading.Timer(0.05, stop.stop)
+    with store._database.reading() as connection:
+        timer.start()
+        with pytest.raises(SearchStopped), stop.watching(connection):
+            connection.execute(endless)
+    timer.join()
+    with store._database.reading() as connection:
+        assert connection.execute(sql("SELECT 1")).scalar() == 1
+
+
+def test_lists_mark_people_and_answers_without_passages(
+    shop: tuple[Store, RunId, list[ItemId]],
+) -> None:
+    store, _, items = shop
+    label(store, items[0], 0, "no")
+    label(store, items[0], 0, "yes", reviewer="bo")
+    rows = store.runs.listed_rows(items)
+    assert [(row.reviewers, row.lacks_passages) for row in rows] == [
+        (2, False), (0, False), (0, False),
+    ]  # fmt: skip
+    bare = Conversation("s", "bare", (Turn("user", "A?"), Turn("assistant", "B.")), group="bare")
+    _, item = judged(store, bare, {1: ["yes"]})
+    assert store.runs.listed_rows([item])[0].lacks_passages

@@ -1,0 +1,250 @@
+"""What a store holds of the judge and of other people, hunted on every screen while blind."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widget import Widget
+from textual.widgets import Input
+
+from faithtui.domain.assessment import Truth
+from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.review import Action
+from faithtui.domain.sampling import Design, Plan, draw
+from faithtui.store.records import ItemState, RunState
+from faithtui.store.store import Store
+from faithtui.tui import catalog
+from faithtui.tui.app import FaithApp
+from faithtui.tui.queue import sample_queue
+from faithtui.tui.screens.conversations import ConversationsScreen
+from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.widgets.bars import StatusLine, TitleBar
+from faithtui.tui.widgets.pane import Pane
+from tests.tui.building import NOON, SPEC, Said, assessments, save
+from tests.tui.driving import calm, opened, press, screen_text, status, text_of, until
+
+CANARY = "zanzibar"
+"""In everything that the judge or other people said, and nowhere else."""
+SIZES = [(80, 24), (200, 60)]
+
+
+def planted(path: Path) -> None:
+    """Make a run of three conversations in which all of the judge's words can be told."""
+    with Store.open(path, clock=lambda: NOON) as store:
+        talks = [
+            Conversation(
+                "shop",
+                f"conv-{number}",
+                (
+                    Turn("user", "Is the label free?"),
+                    Turn("assistant", f"Label {number} is free. It is red.", (Document("Red."),)),
+                ),
+                "shop",
+            )
+            for number in range(3)
+        ]
+        store.conversations.import_batch(talks)
+        run = store.runs.create(SPEC, store.conversations.ids())
+        for number, (item, talk) in enumerate(zip(store.runs.item_ids(run), talks, strict=True)):
+            said = [
+                Said(1, f"Label {number} is free.", "no", ((0, "contradicts"),), CANARY, 0.4242),
+                Said(1, "It is red.", "yes", ((0, "supports"),), f"{CANARY} too", 0.4242),
+            ]
+            save(
+                store,
+                item,
+                assessments(talk, said, [Truth(f"Labels of {CANARY}.", "Red.")]),
+                ItemState.DONE,
+                f"{CANARY} at the end",
+            )
+            for claim in store.runs.review_view(item, "bo").claims:
+                store.reviews.record(
+                    claim.id, "bo", Action.OVERRIDDEN, "idk", CANARY,
+                    run=run, judge_verdict=claim.judge.label, saw_judge=True,
+                )  # fmt: skip
+        store.runs.set_state(run, RunState.DONE)
+        plan = Plan(Design.SIMPLE, 6, 1)
+        store.samples.add(run, "ann", draw(store.samples.frame(run), plan), plan, name="blind")
+
+
+@pytest.fixture
+def canaries(tmp_path: Path) -> FaithApp:
+    path = tmp_path / "canaries.db"
+    planted(path)
+    return FaithApp(path, reviewer="ann", report_directory=tmp_path / "reports", now=lambda: NOON)
+
+
+def held(app: FaithApp) -> Iterator[str]:
+    """Give every text in every widget of every screen, the hidden ones too."""
+    made = [app.get_screen(name) for name in catalog.SCREENS if app.is_screen_installed(name)]
+    for screen in dict.fromkeys((*made, *app.screen_stack)):
+        for widget in screen.walk_children(Widget, with_self=True):
+            yield f"{widget.border_title} {widget.border_subtitle} {widget.tooltip}"
+            if isinstance(widget, Pane):
+                yield "\n".join(line.text for line in widget.lines)
+            if isinstance(widget, Input):
+                yield widget.value
+            if isinstance(widget, TitleBar | StatusLine):
+                yield "".join(piece.text for piece in (*widget.left, *widget.right))
+    yield screen_text(app)
+    yield app.clipboard
+    yield f"{app.title} {app.sub_title}"
+    yield from (f"{each.title} {each.message}" for each in app._notifications)
+
+
+def leaks(app: FaithApp) -> list[str]:
+    return [text for text in held(app) if CANARY in text or "0.42" in text]
+
+
+async def work_blind(pilot: Pilot[None]) -> ReviewScreen:
+    """Begin the blind sample as the screen of queues does."""
+    app = pilot.app
+    assert isinstance(app, FaithApp)
+    store = app.session.store
+    app.session.take_queue(sample_queue(store, store.samples.rows("ann")[0].id, "ann"))
+    app.go("review")
+    await calm(pilot)
+    assert isinstance(app.screen, ReviewScreen)
+    return app.screen
+
+
+async def everywhere(pilot: Pilot[None]) -> None:
+    """Look at every screen."""
+    for entry in catalog.SCREENS.values():
+        await press(pilot, "g", entry.letter)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_no_screen_holds_a_word_of_the_judge_while_blind(
+    canaries: FaithApp, size: tuple[int, int]
+) -> None:
+    async with canaries.run_test(size=size, notifications=True) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        await everywhere(pilot)
+        assert leaks(canaries), "the canaries are seen while nothing is hidden"
+        await work_blind(pilot)
+        assert leaks(canaries) == []
+        for entry in catalog.SCREENS.values():
+            await press(pilot, "g", entry.letter)
+            assert leaks(canaries) == [], entry.words
+            for key in ("down", "enter", "escape", "C"):
+                await press(pilot, key)
+                assert leaks(canaries) == [], f"{entry.words}: {key}"
+            canaries.go("runs")
+            await calm(pilot)
+
+
+async def test_what_was_painted_before_is_gone_when_a_blind_queue_begins(
+    canaries: FaithApp,
+) -> None:
+    async with canaries.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter")
+        assert leaks(canaries)
+        await press(pilot, "g", "u")
+        store = canaries.session.store
+        queue = sample_queue(store, store.samples.rows("ann")[0].id, "ann")
+        canaries.session.take_queue(queue)
+        canaries.go("review")
+        # Before anything could be read.
+        assert leaks(canaries) == []
+        screen = canaries.screen_stack[-1]
+        assert isinstance(screen, ReviewScreen)
+        assert screen.view is None
+        await calm(pilot)
+        assert screen.view is not None
+
+
+@pytest.mark.parametrize("name", ["metrics", "adjudicate"])
+async def test_screens_that_tell_of_claims_are_refused_while_blind(
+    canaries: FaithApp, name: str
+) -> None:
+    async with canaries.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await work_blind(pilot)
+        await press(pilot, "g", catalog.LETTERS[name])
+        assert canaries.here == "review"
+        assert "would show" in status(canaries)
+
+
+async def test_agreement_has_only_totals_while_blind(canaries: FaithApp, tmp_path: Path) -> None:
+    async with canaries.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await work_blind(pilot)
+        await press(pilot, "g", "a")
+        assert "Label 0 is free." not in screen_text(canaries)
+        assert "conv-0" not in screen_text(canaries)
+        await press(pilot, "enter")
+        assert "Label 0 is free." not in screen_text(canaries)
+        await press(pilot, "e")
+        assert "would show" in status(canaries)
+        assert not (tmp_path / "reports").exists()
+
+
+async def test_what_was_read_before_the_judge_was_hidden_is_not_shown(canaries: FaithApp) -> None:
+    async with canaries.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        screen = await work_blind(pilot)
+        session = canaries.session
+        assert session.item is not None
+        # Read as it was before the queue began; it arrives only now.
+        queue, session.claims = session.claims, None
+        before = screen.read_conversation(session.item, None, 0)
+        session.claims = queue
+        assert CANARY in repr(before.view)
+        screen.show_loaded(before)
+        assert leaks(canaries) == []
+        screen.keep_prepared(screen.Prepared(before))
+        assert all(CANARY not in repr(each.view) for each in screen.prepared.values())
+
+
+async def test_the_conversation_beside_the_list_is_stripped(canaries: FaithApp) -> None:
+    async with canaries.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await work_blind(pilot)
+        await press(pilot, "g", "c")
+        assert isinstance(canaries.screen, ConversationsScreen)
+        view = canaries.screen.view
+        assert view is not None
+        assert CANARY not in repr(view)
+
+
+async def test_a_filter_by_the_judge_from_before_finds_nothing_while_blind(
+    canaries: FaithApp,
+) -> None:
+    async with canaries.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "slash", *"verdict:no", "enter")
+        await work_blind(pilot)
+        await press(pilot, "g", "c")
+        assert "Conversations 3" in str(canaries.screen.query_one("#list").border_title)
+        assert "hidden" in status(canaries) or "blind" in status(canaries)
+
+
+async def test_truths_that_are_hidden_are_not_said_to_be_none(canaries: FaithApp) -> None:
+    async with canaries.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await work_blind(pilot)
+        words = " ".join(text_of(canaries, "truths").split())
+        assert "T shows them" in words
+        assert "no truth" not in words
+
+
+async def test_what_is_read_twice_on_the_way_to_a_claim_of_the_queue_comes_to_that_claim(
+    canaries: FaithApp,
+) -> None:
+    async with canaries.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        screen = await work_blind(pilot)
+        store, run = canaries.session.store, canaries.session.run
+        assert run is not None
+        item = next(x for x in store.runs.item_ids(run) if x != canaries.session.item)
+        claim = store.runs.review_view(item, "ann").claims[-1].id
+        screen.forget_prepared()
+        screen.go_to_entry((item, claim))
+        screen.reload()
+        await until(pilot, lambda: screen.view is not None and screen.view.item.id == item)
+        assert screen.claim is not None
+        assert screen.claim.id == claim

@@ -1,0 +1,168 @@
+"""Filters, orders and saved views on the screens, key by key."""
+
+from pathlib import Path
+
+from faithtui.domain.filters import Filter, Ground, Scope, read_filter
+from faithtui.domain.review import Action
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.bookmark import Bookmarks
+from faithtui.tui.finding import ground_for, marked, matching, runs_found
+from faithtui.tui.lines import Piece
+from faithtui.tui.screens.conversations import ConversationsScreen
+from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.screens.runs import RunsScreen
+from faithtui.tui.screens.saved_views import SavedViewsDialog
+from faithtui.tui.widgets.filter_bar import FilterInput
+from tests.tui.driving import calm, opened, press, screen_text, status, until
+
+SIZE = (120, 40)
+
+
+def listed(app: FaithApp) -> list[str]:
+    screen = app.screen
+    assert isinstance(screen, ConversationsScreen)
+    assert screen.pager is not None
+    rows = [screen.pager.row(index) for index in range(len(screen.pager))]
+    return [row.key for row in rows if row is not None]
+
+
+async def test_the_list_follows_what_is_typed(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "slash", *"gift")
+        await until(pilot, lambda: listed(app) == ["conv-0031"])
+        assert isinstance(app.focused, FilterInput)
+        assert "Conversations 1 of 4" in screen_text(app)
+        await press(pilot, "escape")
+        await until(pilot, lambda: len(listed(app)) == 4)
+        await press(pilot, "slash", *"verdict:no", "enter")
+        await until(pilot, lambda: listed(app) == ["conv-0147"])
+        assert app.focused is not None
+        assert app.focused.id == "list"
+        await press(pilot, "escape")
+        await until(pilot, lambda: len(listed(app)) == 4)
+
+
+async def test_a_term_that_cannot_be_used_is_told(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "slash", *"is:maybe")
+        await until(pilot, lambda: "after `is:` comes" in status(app))
+        await press(pilot, "ctrl+u", *"zebra")
+        await until(pilot, lambda: "Nothing found" in screen_text(app))
+
+
+async def test_what_was_found_is_reviewed_as_a_queue(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "slash", *"verdict:yes sale", "enter")
+        await until(pilot, lambda: listed(app) == ["conv-0147"])
+        await press(pilot, "Q")
+        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+        queue = app.session.claims
+        assert queue is not None
+        assert len(queue.entries) == 1
+        assert queue.convenience
+
+
+async def test_blind_lists_show_nothing_of_the_judge(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.session.blinded = True
+        await press(pilot, "enter")
+        text = screen_text(app)
+        assert "▒▒▒▒" in text
+        assert "windowed" not in text
+        screen = app.screen
+        assert isinstance(screen, ConversationsScreen)
+        assert set(screen.orders) == {"number", "unlabelled", "recent"}
+        await press(pilot, "slash", *"verdict:no")
+        await until(pilot, lambda: "this queue is blind" in status(app))
+        assert len(listed(app)) == 4
+
+
+async def test_views_are_saved_taken_deleted_and_brought_back(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "slash", *"gift", "enter", "V")
+        await until(pilot, lambda: isinstance(app.screen, SavedViewsDialog))
+        await press(pilot, "s", *"gifts", "enter")
+        await until(pilot, lambda: "gifts" in screen_text(app))
+        await press(pilot, "d")
+        await until(pilot, lambda: "No view is saved yet" in screen_text(app))
+        await press(pilot, "u")
+        await until(pilot, lambda: "gifts" in screen_text(app))
+        await press(pilot, "escape", "escape", "V", "enter")
+        await until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        await until(pilot, lambda: listed(app) == ["conv-0031"])
+
+
+async def test_runs_are_filtered_and_sorted(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "slash", *"metric:ragas", "enter")
+        screen = app.screen
+        assert isinstance(screen, RunsScreen)
+        await until(pilot, lambda: screen.rows == ())
+        assert "Nothing found" in screen_text(app)
+        await press(pilot, "escape", "s")
+        assert len(screen.rows or ()) == 1
+        assert "by metric" in status(app)
+
+
+async def test_the_next_start_goes_on_where_one_stopped(store_path: Path, tmp_path: Path) -> None:
+    def made() -> FaithApp:
+        marks = Bookmarks(tmp_path / "places", store_path, "ann")
+        return FaithApp(store_path, reviewer="ann", bookmarks=marks)
+
+    app = made()
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "slash", *"gift", "enter")
+        await until(pilot, lambda: listed(app) == ["conv-0031"])
+        await press(pilot, "ctrl+q")
+    app = made()
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        await calm(pilot)
+        assert listed(app) == ["conv-0031"]
+        assert app.session.lists["conversations"].filter == "gift"
+
+
+def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> None:
+    texts = (
+        *("verdict:no", "-verdict:yes", "sale", '"sale items" verdict:yes', "human:yes", "differs"),
+        *("is:unlabelled", "is:flagged", "reviewer:ann", "is:agreement", "is:noted", "human:none"),
+    )
+    with Store.open(store_path) as store:
+        (run,) = store.runs.rows()
+        item = store.runs.item_ids(run.id)[0]
+        first, second, *_ = store.runs.review_view(item, "ann").claims
+        for claim, word in ((first, "no"), (second, "yes")):
+            store.reviews.record(
+                claim.id, "ann", Action.AGREED, word, "a note" if word == "no" else None,
+                run=run.id, judge_verdict="yes", saw_judge=True,
+            )  # fmt: skip
+        view = store.runs.review_view(item, "ann")
+        for text in texts:
+            ground = ground_for(run.spec.rule, Scope.CLAIMS)
+            wanted = read_filter(text, ground).filter
+            in_store = [claim for at, claim in store.search.claims(run.id, wanted) if at == item]
+            assert list(matching(view, wanted)) == in_store, text
+        assert runs_found((run,), read_filter("faith", Ground(Scope.RUNS)).filter) == (run,)
+        assert (
+            runs_found((run,), read_filter("state:failed -judge:o", Ground(Scope.RUNS)).filter)
+            == ()
+        )
+
+
+def test_words_are_marked() -> None:
+    wanted = read_filter("gift ca -not", Ground(Scope.CONVERSATIONS)).filter
+    pieces = marked(Piece("A gift card is not.", "quiet"), wanted)
+    assert [(piece.text, piece.look) for piece in pieces] == [
+        ("A ", "quiet"), ("gift", "quiet mark"), (" ", "quiet"), ("card", "quiet mark"),
+        (" is not.", "quiet"),
+    ]  # fmt: skip
+    assert marked(Piece("A", ""), Filter()) == [Piece("A", "")]

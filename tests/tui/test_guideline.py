@@ -1,0 +1,100 @@
+"""The guideline: read in the app, and written in the user's editor."""
+
+import contextlib
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.review import Action
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.editing import edited
+from faithtui.tui.screens.guideline import GuidelineDialog
+from tests.tui.driving import calm, opened, press, screen_text
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Make an editor that replaces every text by the one given last."""
+    script = tmp_path / "editor.sh"
+    script.write_text(f'#!/bin/sh\ncp "{tmp_path}/text" "$1"\n', encoding="utf-8")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("VISUAL", str(script))
+    monkeypatch.setattr(FaithApp, "suspend", _nothing)
+
+    def write(text: str) -> None:
+        (tmp_path / "text").write_text(text, encoding="utf-8")
+
+    return write
+
+
+@contextlib.contextmanager
+def _nothing(_app: FaithApp) -> Iterator[None]:
+    yield
+
+
+async def test_a_version_is_written_and_read(app: FaithApp, write: Callable[[str], None]) -> None:
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(pilot)
+        store = app.session.store
+        app.push_screen(GuidelineDialog(app.session, store.guidelines.versions()))
+        await calm(pilot)
+        assert "There is no guideline yet" in screen_text(app)
+        write("Fees [b]count[/b].\n")
+        await press(pilot, "E")
+        text = screen_text(app)
+        assert "version 1 of 1 · in force" in text
+        assert "Fees [b]count[/b]." in text
+        assert "· ann" in text
+        await press(pilot, "E")
+        assert "no new version" in screen_text(app)
+        write("Fees do not.")
+        await press(pilot, "ctrl+e", "[")
+        assert "version 1 of 2 · replaced" in screen_text(app)
+        await press(pilot, "]")
+        assert "Fees do not." in screen_text(app)
+        write("  \n")
+        await press(pilot, "E")
+        assert "an empty text is no guideline" in screen_text(app)
+        await press(pilot, "h")
+        assert not isinstance(app.screen, GuidelineDialog)
+        assert [each.text for each in store.guidelines.versions()] == [
+            "Fees [b]count[/b].",
+            "Fees do not.",
+        ]
+
+
+async def test_labels_name_the_version_in_force(store_path: Path) -> None:
+    with Store.open(store_path) as store:
+        digest = store.guidelines.set("Fees count.", "ann").digest
+        run = store.runs.last_id()
+        assert run is not None
+        claim = store.runs.review_view(store.runs.item_ids(run)[0], "ann").claims[0].id
+        store.reviews.record(
+            claim, "ann", Action.BLIND, "yes", run=run, judge_verdict=None, saw_judge=False
+        )
+        assert store.bundles.collect(reviewers=["ann"]).acts[0].guideline == digest
+
+
+async def test_an_editor_that_is_missing_or_fails_is_told(
+    app: FaithApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FaithApp, "suspend", _nothing)
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    assert "neither VISUAL nor EDITOR is set" in str(edited(app, "", name="x.md"))
+    monkeypatch.setenv("EDITOR", "false")
+    assert "ended with status 1" in str(edited(app, "", name="x.md"))
+    monkeypatch.setenv("EDITOR", str(tmp_path / "not there"))
+    assert "could not be used" in str(edited(app, "", name="x.md"))
+    monkeypatch.setenv("EDITOR", "true")
+    assert edited(app, "as it was\n", name="x.md") == "as it was"
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(pilot)
+        app.push_screen(GuidelineDialog(app.session, ()))
+        await calm(pilot)
+        monkeypatch.setenv("EDITOR", "false")
+        await press(pilot, "E")
+        assert "nothing was saved" in screen_text(app)

@@ -1,0 +1,107 @@
+"""ctrl+o and the palette: everything can be reached, by letters or by name."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.command import CommandPalette
+
+from faithtui.tui import catalog
+from faithtui.tui.app import FaithApp
+from faithtui.tui.screens.jump import LETTERS, JumpLabel, JumpScreen, codes, targets
+from faithtui.tui.widgets.panes import Panes
+from tests.tui.driving import calm, opened, press, reviewing
+
+SIZE = (120, 40)
+
+
+@given(st.integers(0, 26 * 26))
+def test_no_code_is_the_beginning_of_another(count: int) -> None:
+    given_codes = codes(count)
+    assert len(given_codes) == len(set(given_codes)) == count
+    singles = {code for code in given_codes if len(code) == 1}
+    assert not any(code[0] in singles for code in given_codes if len(code) == 2)
+    assert set("".join(given_codes)) <= set(LETTERS)
+    if count <= len(LETTERS):
+        assert len(singles) == count
+
+
+async def test_every_pane_and_every_row_that_is_seen_gets_letters(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        panes = [each for each in screen.query_one(Panes).children if each.display]
+        places = targets(screen)
+        await press(pilot, "ctrl+o")
+        assert isinstance(app.screen, JumpScreen)
+        assert len(app.screen.query(JumpLabel)) == len(places)
+        assert len(places) >= len(panes) + len(screen.panes.claims.lines) // 2
+
+
+async def test_typing_letters_goes_to_every_target(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        panes = [each for each in screen.query_one(Panes).children if each.display]
+        for number, pane in enumerate(panes):
+            await press(pilot, "ctrl+o", *codes(len(targets(screen)))[number])
+            assert app.screen is screen
+            assert screen.focused is pane
+        rows = len(panes)
+        at_last = [
+            number
+            for number, place in enumerate(targets(screen))
+            if number >= rows and place.at.x == screen.panes.claims.region.x
+        ]
+        in_claims = [
+            number
+            for number in at_last
+            if targets(screen)[number].at.y >= screen.panes.claims.content_region.y
+        ]
+        await press(pilot, "ctrl+o", *codes(len(targets(screen)))[in_claims[-1]])
+        assert screen.focused is screen.panes.claims
+        assert screen.panes.claims.cursor > 0
+
+
+@pytest.mark.parametrize("key", ["escape", "f5", "1", "ctrl+o"])
+async def test_any_other_key_closes_and_does_nothing_else(app: FaithApp, key: str) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        before = screen.focused
+        await press(pilot, "ctrl+o", key)
+        assert app.screen is screen
+        assert screen.focused is before
+
+
+async def test_a_row_of_a_list_is_reached(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        screen = app.screen
+        places = targets(screen)
+        assert len(places) > 3
+        await press(pilot, "ctrl+o", *codes(len(places))[3])
+        assert screen.query_one("#list").cursor == 1  # type: ignore[attr-defined]  # a list
+
+
+@pytest.mark.parametrize("name", [*catalog.SCREENS])
+async def test_the_palette_has_every_action_with_its_key_and_id(app: FaithApp, name: str) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.go(name)
+        await calm(pilot)
+        titles = [each.title for each in app.get_system_commands(app.screen)]
+        assert len(titles) == len(set(titles))
+        for each in app.screen.active_bindings.values():
+            if each.binding.id and each.enabled:
+                assert any(title.endswith(f")  {each.binding.id}") for title in titles)
+        for other, (letter, _) in catalog.SCREENS.items():
+            assert f"go to {other}  (g {letter})  go.{other}" in titles
+
+
+@pytest.mark.parametrize("key", ["colon", "ctrl+p"])
+async def test_both_keys_open_the_same_palette(app: FaithApp, key: str) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, key)
+        assert isinstance(app.screen, CommandPalette)
+        await press(pilot, *"go.settings", "enter")
+        await calm(pilot)
+        assert type(app.screen).__name__ == "SettingsScreen"

@@ -1,0 +1,315 @@
+"""Key maps: presets, the user's own file, clashes, and keys that never fire while typing."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from textual.keys import key_to_character
+
+from faithtui.config import PRESETS, Preset
+from faithtui.errors import ConfigError
+from faithtui.tui import catalog
+from faithtui.tui.app import FaithApp
+from faithtui.tui.bindings import (
+    chains,
+    default_keys,
+    every_binding,
+    key_tables,
+    long_name,
+    panes_of,
+    preset_table,
+)
+from faithtui.tui.keymap import clashes, completed, load_keymap, preset_keymap
+from faithtui.tui.keys import KeyHint
+from faithtui.tui.presets import CHANGES
+from faithtui.tui.screens.dialogs import GoDialog
+from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.widgets.claim_list import ClaimList
+from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.plain_input import PlainInput
+from tests.tui.building import NOON
+from tests.tui.driving import calm, opened, press, reviewing, text_of
+
+KITTY = ("ctrl+enter", "shift+enter", "ctrl+tab", "shift+space", "shift+backspace")
+SAME_AS_ANOTHER = ("ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bracket")
+
+
+def whole(preset: Preset) -> dict[str, str]:
+    return completed(preset_keymap(preset), {})
+
+
+def written(directory: Path, text: str) -> Path:
+    file = directory / "keymap.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_preset_clashes_and_each_id_exists(preset: Preset) -> None:
+    keymap = whole(preset)
+    assert list(clashes(chains(), keymap)) == []
+    assert set(keymap) <= set(default_keys())
+    assert set(CHANGES[preset].ids) <= set(default_keys())
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_verdict_and_code_has_a_key_of_its_own_in_every_preset(preset: Preset) -> None:
+    keymap = whole(preset)
+    keys = [
+        key
+        for name, own in default_keys().items()
+        if name.startswith(("review.verdict-", "review.code-"))
+        and name != "review.verdict-elsewhere"
+        for key in keymap.get(name, ",".join(own)).split(",")
+    ]
+    assert len(keys) == len(set(keys)) == 11
+    if preset == "digits":
+        assert keys[:4] == ["1", "2", "3", "4"]
+    if preset == "left-hand":
+        assert keys[:4] == ["d", "f", "s", "a"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_action_needs_a_key_that_not_every_terminal_sends(preset: Preset) -> None:
+    keymap = whole(preset)
+    for name, own in default_keys().items():
+        keys = set(keymap.get(name, ",".join(own)).split(","))
+        poor = {
+            key
+            for key in keys
+            if key in KITTY or key in SAME_AS_ANOTHER or key.startswith(("ctrl+shift+", "super+"))
+        }
+        assert keys - poor, name
+
+
+def test_keys_that_work_everywhere_are_never_hidden_by_a_screen() -> None:
+    for *inner, app in chains():
+        # The screen of a refused store has nothing to go back to: there q quits.
+        if app.title == "Everywhere" and inner[-1].title != "Refused":
+            everywhere = {key for key, ids in app.keys.items() if ids}
+            for node in inner:
+                assert not everywhere & {key for key, ids in node.keys.items() if ids}, node.title
+
+
+def test_no_file_is_no_change(tmp_path: Path) -> None:
+    assert load_keymap("default", tmp_path / "keymap.toml") == {}
+
+
+@pytest.mark.parametrize(
+    "text", ['"review.undo" = "u,ctrl+z"', 'review.undo = "u, ctrl+z"', '[review]\nundo="u,ctrl+z"']
+)
+def test_a_binding_gets_other_keys_however_the_file_nests_them(tmp_path: Path, text: str) -> None:
+    assert load_keymap("default", written(tmp_path, text)) == {"review.undo": "u,ctrl+z"}
+
+
+def test_the_users_own_keys_go_on_top_of_the_preset(tmp_path: Path) -> None:
+    keymap = load_keymap("digits", written(tmp_path, 'review.verdict-yes = "Y"'))
+    assert keymap["review.verdict-yes"] == "Y"
+    assert keymap["review.verdict-no"] == "2"
+    assert keymap["review.verdict-elsewhere"] == "Y,2,3,4"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('review.undoo = "u"', ("`review.undoo`", "review.undo", "did you mean")),
+        ('review.undo = "pagedwn"', ("`review.undo`", "`pagedwn`", "pagedown")),
+        ('review.undo = "ctrl+Z"', ("`ctrl+Z`", "`ctrl+z`")),
+        ('review.undo = "foo+z"', ("`foo+z`",)),
+        ('review.undo = "ctrl+m"', ("`ctrl+m`", "enter")),
+        ("review.undo = 3", ("`review.undo`", "needs keys")),
+        ('review.undo = ""', ("`review.undo`", "needs keys")),
+        ('app.quit = "Q"', ("`app.quit`", "while you type")),
+        ("review.undo", ("is not TOML",)),
+        ('review.undo = "n"', ("`n`", "`review.undo`", "`review.verdict-no`")),
+        ('app.help = "j"', ("`j`", "`app.help`")),
+    ],
+)
+def test_what_is_wrong_is_named_with_the_file(
+    tmp_path: Path, text: str, words: tuple[str, ...]
+) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load_keymap("default", file)
+    assert caught.value.exit_code == 2
+    for word in (str(file), *words):
+        assert word in str(caught.value)
+
+
+IDS = sorted(default_keys())
+KEYS = ["a", "j", "n", "x", "g", "Q", "question_mark", "space", "enter", "f5", "ctrl+z", "up"]
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.dictionaries(
+        st.sampled_from(IDS), st.lists(st.sampled_from(KEYS), min_size=1, max_size=3), max_size=4
+    ),
+    st.sampled_from(PRESETS),
+)
+def test_a_random_key_map_loads_without_clash_or_names_both(
+    tmp_path: Path, wanted: dict[str, list[str]], preset: Preset
+) -> None:
+    file = written(
+        tmp_path, "\n".join(f'"{name}" = "{",".join(keys)}"' for name, keys in wanted.items())
+    )
+    try:
+        keymap = load_keymap(preset, file)
+    except ConfigError as error:
+        told = str(error)
+        named = [name for name in IDS if f"`{name}`" in told]
+        if "works while you type" in told:
+            assert named == ["app.quit"]
+            return
+        assert len(named) >= 2, told
+        assert any(f"`{key}`" in told for key in (*KEYS, *sum(default_keys().values(), ())))
+        return
+    # No node of any chain has a key twice: independent of how the check goes about it.
+    for chain in chains():
+        for node in chain:
+            taken: dict[str, str] = {}
+            for name in dict.fromkeys(each for ids in node.keys.values() for each in ids):
+                own = [key for key, ids in node.keys.items() if name in ids]
+                for key in set(keymap[name].split(",") if name in keymap else own):
+                    assert taken.setdefault(key, name) == name
+
+
+def test_the_panes_of_every_screen_are_known_to_the_check(app: FaithApp) -> None:
+    """What the check derives from the code covers what is on the screens."""
+
+    async def look() -> None:
+        async with app.run_test(size=(200, 60)) as pilot:
+            await opened(pilot)
+            for name in catalog.SCREENS:
+                app.go(name)
+                await calm(pilot)
+                known = panes_of(type(app.screen))
+                for pane in app.screen.query_one(Panes).children:
+                    assert type(pane) in known or not pane.can_focus, (name, pane)
+
+    asyncio.run(look())
+
+
+@pytest.fixture
+def with_keys(store_path: Path) -> Callable[[Preset], FaithApp]:
+    def make(preset: Preset) -> FaithApp:
+        return FaithApp(store_path, reviewer="ann", now=lambda: NOON, keymap=whole(preset))
+
+    return make
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+async def test_every_key_that_types_something_is_typed_into_a_note(
+    with_keys: Callable[[Preset], FaithApp], preset: Preset, store_path: Path
+) -> None:
+    app = with_keys(preset)
+    keys = {key for own in default_keys().values() for key in own}
+    keys |= {long_name(key) for own in whole(preset).values() for key in own.split(",")}
+    typed = sorted(key for key in keys if (key_to_character(key) or "").isprintable())
+    typed = [key for key in typed if key_to_character(key)]
+    assert len(typed) > 30
+    with sqlite3.connect(store_path) as connection:
+        before = connection.execute(
+            "select count(*) from human_label where reviewer = 'ann'"
+        ).fetchone()
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "e")
+        assert isinstance(screen.focused, PlainInput)
+        await pilot.press(*typed)
+        await calm(pilot)
+        assert screen.focused.value == "".join(key_to_character(key) or "" for key in typed)
+        assert app.screen is screen
+    with sqlite3.connect(store_path) as connection:
+        acts = connection.execute("select count(*) from human_label where reviewer = 'ann'")
+        assert acts.fetchone() == before
+
+
+@pytest.mark.parametrize(
+    ("preset", "keys"),
+    [("default", "ynx"), ("vim", "ynx"), ("digits", "124"), ("left-hand", "dfa")],
+)
+async def test_verdicts_are_given_with_the_keys_of_the_preset(
+    with_keys: Callable[[Preset], FaithApp], preset: Preset, keys: str
+) -> None:
+    app = with_keys(preset)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        assert isinstance(screen.focused, ClaimList)
+        for number, key in enumerate(keys):
+            before = screen.view
+            assert before is not None
+            chosen = screen.at.claim
+            await press(pilot, key)
+            assert screen.view is not None
+            given = next((each for each in screen.view.claims if each.id == chosen), None)
+            if given is None:
+                break  # the next conversation came
+            assert given.mine is not None, (preset, key, number)
+            assert given.mine.verdict is not None
+
+
+async def test_gg_and_G_go_to_the_ends_in_vim_keys(
+    with_keys: Callable[[Preset], FaithApp],
+) -> None:
+    app = with_keys("vim")
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        claims = screen.panes.claims
+        await press(pilot, "G")
+        assert claims.cursor == claims.rows - 1 > 0
+        await press(pilot, "g")
+        assert isinstance(app.screen, GoDialog)
+        await press(pilot, "g")
+        assert isinstance(app.screen, ReviewScreen)
+        assert claims.cursor == 0
+        before = screen.focused
+        await press(pilot, "l")
+        assert screen.focused is not before
+        await press(pilot, "h")
+        assert screen.focused is before
+
+
+async def test_the_verdict_pane_shows_the_keys_of_the_preset(
+    with_keys: Callable[[Preset], FaithApp],
+) -> None:
+    app = with_keys("left-hand")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await reviewing(pilot)
+        text = text_of(app, "verdict")
+        assert "[d]" in text or "d " in text
+        assert "[y]" not in text
+
+
+def test_the_tables_of_keys_name_every_binding() -> None:
+    table = key_tables()
+    for _, binding in every_binding():
+        assert f"`{binding.id}`" in table
+    presets = preset_table({name: whole(name) for name in PRESETS[1:]})
+    assert "`review.verdict-yes`" in presets
+    for one, other in combinations(PRESETS[1:], 2):
+        assert whole(one) != whole(other)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+async def test_the_footer_keeps_its_order_and_names_no_letter_where_text_is_typed(
+    with_keys: Callable[[Preset], FaithApp], preset: Preset
+) -> None:
+    app = with_keys(preset)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        words = [hint.words for hint in KeyHint.of(screen)]
+        assert words[:5] == ["verdict", "later", "flag", "repeat", "range"]
+        assert words.index("undo") < words.index("redo") < words.index("note")
+        await press(pilot, "e")
+        assert isinstance(screen.focused, PlainInput)
+        typed = KeyHint.of(screen)
+        assert typed
+        assert all(len(hint.keys) > 1 and "/" not in hint.keys.split() for hint in typed)

@@ -1,0 +1,280 @@
+"""The screen of drawn queues: draw, draw more, work through, decide."""
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Select
+
+from faithtui.domain.ids import RunId
+from faithtui.domain.sampling import Design, SampleKind
+from faithtui.engine.queues import SampleRequest, draw_sample, end_of, progress_of
+from faithtui.errors import ConfigError
+from faithtui.store.sample_records import SampleRow
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.drawing import queue as drawing
+from faithtui.tui.lines import width_of
+from faithtui.tui.queue import ClaimQueue
+from faithtui.tui.screens.draw import (
+    DrawScreen,
+    ExtendScreen,
+    read_number,
+    read_share,
+    read_sizes,
+)
+from faithtui.tui.screens.queue_end import QueueEndDialog
+from faithtui.tui.screens.queues import QueuesScreen
+from faithtui.tui.screens.review import ReviewScreen
+from tests.tui.driving import calm, opened, press, screen_text, status, text_of
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+async def at_queues(pilot: Pilot[None]) -> QueuesScreen:
+    """Go to the queues of the newest run."""
+    await opened(pilot)
+    await press(pilot, "g", "u")
+    assert isinstance(pilot.app.screen, QueuesScreen)
+    return pilot.app.screen
+
+
+def rows_of(app: FaithApp) -> tuple[SampleRow, ...]:
+    return app.session.store.samples.rows("ann")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_an_empty_list_says_what_to_do(app: FaithApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        await at_queues(pilot)
+        painted = screen_text(app)
+        assert "Nothing is drawn from this run yet" in painted
+        assert "? help" in painted
+
+
+@pytest.mark.parametrize(("run", "offered"), [(True, True), (False, False)])
+def test_no_key_is_offered_that_needs_a_run_there_is_not(run: bool, offered: bool) -> None:
+    words = " ".join(each.text for each in drawing.no_queues(60, run))
+    assert ("spot-check" in words) is offered
+    assert ("g r" in words) is not offered
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_form_says_what_will_be_drawn_before_it_is(
+    app: FaithApp, size: tuple[int, int]
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        await at_queues(pilot)
+        await press(pilot, "n")
+        assert isinstance(app.screen, DrawScreen)
+        frame = len(app.session.store.samples.frame(app.session.run or RunId(1)))
+        assert f"{frame} of {frame} claims" in text_of(app, "preview")
+        app.screen.query_one("#size", Input).value = "3"
+        await calm(pilot)
+        told = text_of(app, "preview")
+        assert f"3 of {frame} claims · about 1 min at 15 s a claim" in told
+        assert f"probability {3 / frame:.3f}" in told
+        assert "ctrl+s draw" in screen_text(app)
+        assert not rows_of(app)
+
+
+async def test_drawing_and_working_through_from_the_first_open_claim(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await at_queues(pilot)
+        await press(pilot, "n")
+        app.screen.query_one("#size", Input).value = "4"
+        app.screen.query_one("#share", Input).value = "0"
+        await press(pilot, "ctrl+s")
+        (row,) = rows_of(app)
+        assert (row.size, row.blind, row.kind) == (4, True, SampleKind.SAMPLE)
+        assert "blind sample 0/4" in status(app)
+        first = app.session.store.samples.entries(row.id, "ann")[0]
+        app.session.store.reviews.answer(
+            first.claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id
+        )
+        await press(pilot, "enter")
+        assert isinstance(app.screen, ReviewScreen)
+        queue = app.session.claims
+        assert queue is not None
+        entries = app.session.store.samples.entries(row.id, "ann")
+        assert queue.entries == tuple((each.item, each.claim) for each in entries)
+        assert app.screen.at.claim == entries[1].claim
+
+
+async def test_stratified_numbers_are_given_per_stratum(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await at_queues(pilot)
+        await press(pilot, "n")
+        app.screen.query_one("#design", Select).value = "stratified"
+        await calm(pilot)
+        populations = app.session.store.samples.frame(RunId(1), ["verdict"]).populations
+        assert all(name in text_of(app, "preview") for name in populations)
+        app.screen.query_one("#sizes", Input).value = "1"
+        await calm(pilot)
+        assert f"{len(populations)} numbers are expected" in text_of(app, "preview")
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, DrawScreen)
+        app.screen.query_one("#sizes", Input).value = "all " * (len(populations) - 1) + "1"
+        await press(pilot, "ctrl+s")
+        (row,) = rows_of(app)
+        *full, last = row.strata
+        assert all(each.drawn == each.population for each in full)
+        assert last.drawn == 1
+        assert "judge no" in text_of(app, "detail")
+        assert "1.00" in text_of(app, "detail")
+
+
+async def test_what_cannot_be_drawn_is_said_in_the_form(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_queues(pilot)
+        await press(pilot, "n")
+        for field, value in (("size", "many"), ("share", "2"), ("seed", "-1")):
+            box = app.screen.query_one(f"#{field}", Input)
+            before, box.value = box.value, value
+            await press(pilot, "ctrl+s")
+            assert isinstance(app.screen, DrawScreen)
+            box.value = before
+        await press(pilot, "escape")
+        assert not rows_of(app)
+
+
+async def test_drawing_more_of_a_sample(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        run = app.session.store.runs.last_id()
+        assert run is not None
+        draw_sample(app.session.store, run, "ann", SampleRequest("mine", size=2))
+        await press(pilot, "g", "u", "plus")
+        assert isinstance(app.screen, ExtendScreen)
+        app.screen.query_one("#size", Input).value = "none"
+        await press(pilot, "enter")
+        assert isinstance(app.screen, ExtendScreen)
+        app.screen.query_one("#size", Input).value = "2"
+        await press(pilot, "enter")
+        assert rows_of(app)[0].size == 4
+        assert "0/4" in screen_text(app)
+
+
+async def test_a_spot_check_asks_first_and_begins_at_once(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_queues(pilot)
+        await press(pilot, "c", "n")
+        assert not rows_of(app)
+        await press(pilot, "c", "y")
+        (row,) = rows_of(app)
+        assert row.kind is SampleKind.SPOT_CHECK
+        assert isinstance(app.screen, ReviewScreen)
+        await press(pilot, "g", "u", "c")
+        assert len(rows_of(app)) == 1
+        assert isinstance(app.screen, ReviewScreen)
+
+
+async def test_repeats_without_own_labels_say_why_not(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await at_queues(pilot)
+        await press(pilot, "R", "y")
+        assert not rows_of(app)
+        assert any("nothing can be drawn" in each.message for each in app._notifications)
+
+
+def test_numbers_shares_and_sizes_are_read_or_refused() -> None:
+    assert read_number(" 1 000 ", "size") == 1000
+    assert (read_share("0,2"), read_share("1")) == (0.2, 1.0)
+    have = {"judge no": 5, "judge yes": 9}
+    assert read_sizes("", have) == {}
+    assert read_sizes("all, 3", have) == {"judge no": 5, "judge yes": 3}
+    for wrong in ("0", "x", "1.5", ""):
+        with pytest.raises(ConfigError):
+            read_number(wrong, "size")
+    for wrong in ("-0.1", "1.1", "half", "nan"):
+        with pytest.raises(ConfigError):
+            read_share(wrong)
+    for wrong in ("1", "1 2 3", "1 two", "1 -2"):
+        with pytest.raises(ConfigError):
+            read_sizes(wrong, have)
+
+
+@pytest.fixture
+def samples(store_path: Path) -> list[SampleRow]:
+    """One sample of each design and kind, with a hostile name."""
+    name = "[b]\x1b[31m\u202enasty\n" + "long " * 50
+    with Store.open(store_path) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        rows = [
+            draw_sample(
+                store,
+                run,
+                "ann",
+                SampleRequest(name, design=each, stratified_by=("verdict",), size=2),
+            )
+            for each in Design
+        ]
+        rows.append(
+            draw_sample(
+                store, run, "ann", SampleRequest(name, SampleKind.SPOT_CHECK, size=20, blind=False)
+            )
+        )
+        return rows
+
+
+@pytest.mark.parametrize("width", [24, 58, 78, 118, 198])
+def test_lines_fit_and_hold_no_control(
+    samples: list[SampleRow], store_path: Path, width: int
+) -> None:
+    with Store.open(store_path) as store:
+        for row in samples:
+            strata = store.samples.strata(row.id, "ann")
+            progress = progress_of(store, row.id, "ann")
+            lines = [
+                drawing.queue_head(width),
+                drawing.queue_line(row, width, True),
+                *drawing.queue_details(row, strata, progress, width),
+                *drawing.end_lines(end_of(store, row.id, "ann"), width),
+                *drawing.no_queues(width, True),
+                *drawing.no_queues(width, False),
+                *drawing.preview(row.strata, row.design, row.frame, 15.0, width, numbered=True),
+            ]
+            for each in lines:
+                assert "\x1b" not in each.text
+                assert "\u202e" not in each.text
+                assert width_of(each.pieces) <= width or width < 58
+
+
+def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_path: Path) -> None:
+    with Store.open(store_path) as store:
+        row = next(each for each in samples if each.design is Design.SIMPLE)
+        claim = store.samples.entries(row.id, "ann")[0].claim
+        store.reviews.answer(
+            claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id, seconds=11.2
+        )
+        words = drawing.queue_status(progress_of(store, row.id, "ann"))
+    left = row.frame - 1
+    assert words == (
+        f"blind sample 1/2 · 11 s a claim · ETA 1 min · {left} more for kappa ±0.10 by plan"
+    )
+
+
+def test_spans_are_told_as_people_plan_them() -> None:
+    told = [drawing.minutes(each) for each in (None, 0, 1, 60, 61, 900, 7500)]
+    assert told == ["—", "0 min", "1 min", "1 min", "2 min", "15 min", "2 h 5 min"]
+
+
+async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRow]) -> None:
+    answers: list[str | None] = []
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        store = app.session.store
+        row = samples[0]
+        queue = ClaimQueue(row.name, row.run, (), sample=row.id)
+        app.push_screen(QueueEndDialog(queue, end_of(store, row.id, "ann")), answers.append)
+        await calm(pilot)
+        painted = screen_text(app)
+        assert "This queue is through" in painted
+        assert f"0 of {row.size} claims answered" in painted
+        await press(pilot, "u")
+        app.push_screen(QueueEndDialog(ClaimQueue("found", row.run, ()), None), answers.append)
+        await calm(pilot)
+        assert "nothing more is open in it" in screen_text(app)
+        await press(pilot, "enter")
+    assert answers == ["queues", None]

@@ -1,0 +1,198 @@
+"""Keys that come while something is read, saved, lost or taken back."""
+
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.errors import StoreError
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.queue import ClaimQueue, Walk
+from faithtui.tui.screens.queue_end import QueueEndDialog
+from tests.tui.driving import calm, press, reviewing, status, title
+from tests.tui.test_review_keys import acts, blinded, stored
+
+SIZE = (120, 40)
+
+
+async def test_a_note_goes_to_the_claim_it_was_opened_on(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        assert screen.claim is not None
+        first = screen.claim.id
+        await press(pilot, "e")
+        # What is being read meanwhile arrives: another claim is chosen.
+        screen.action_claim(1)
+        assert screen.claim.id != first
+        await press(pilot, *"abc", "enter")
+        assert "note on claim 1" in status(app)
+    notes = [each.mine.note if each.mine else None for each in stored(store_path).claims]
+    assert notes[:2] == ["abc", None]
+
+
+async def test_a_code_after_an_undo_is_refused(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "n", "u")
+        await press(pilot, "2")
+        assert "belong to a verdict of yours" in status(app)
+    assert "coded" not in [each[0] for each in acts(store_path)]
+
+
+def failing(app: FaithApp, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def refuse(*args: object, **kwargs: object) -> object:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(app.session.store.reviews, name, refuse)
+
+
+async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        view = screen.view
+        assert view is not None
+        entries = tuple((view.item.id, each.id) for each in view.claims[:2])
+        app.session.take_queue(ClaimQueue("two", view.run.id, entries))
+        screen.reload()
+        await calm(pilot)
+        await press(pilot, "y")
+        with monkeypatch.context() as patch:
+            failing(app, patch, "answer")
+            await press(pilot, "y")
+            assert not isinstance(app.screen, QueueEndDialog)
+            assert screen.walk is not None
+            assert screen.walk.done == {entries[0][1]}
+            assert screen.at.claim == entries[1][1]
+            await press(pilot, "2")
+        assert "coded" not in [each[0] for each in acts_of(app)]
+        await press(pilot, "y")
+        assert isinstance(app.screen, QueueEndDialog)
+
+
+def acts_of(app: FaithApp) -> list[tuple[str, str | None, str | None, str | None, bool]]:
+    return acts(app.session.store_path)
+
+
+async def test_an_undo_in_a_convenience_queue_reopens_only_what_was_taken_back(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        view = screen.view
+        assert view is not None
+        entries = tuple((view.item.id, each.id) for each in view.claims[:4])
+        app.session.take_queue(ClaimQueue("four", view.run.id, entries))
+        screen.reload()
+        await calm(pilot)
+        await press(pilot, "y", "n", "s", "u", "u")
+        assert screen.walk is not None
+        assert screen.walk.done == {entries[0][1]}
+        assert screen.walk.later == set()
+        assert "1/4" in title(app)
+        await press(pilot, "ctrl+r")
+        assert screen.walk.done == {entries[0][1], entries[1][1]}
+
+
+async def test_a_look_at_the_judge_that_is_not_on_record_shows_nothing(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path)
+        claim = screen.claim
+        assert claim is not None
+        with monkeypatch.context() as patch:
+            failing(app, patch, "record")
+            failing(app, patch, "record_many")
+            await press(pilot, "v")
+            assert screen.view is not None
+            assert claim.id in screen.view.hidden
+            await press(pilot, "T")
+            assert screen.view.truths == ()
+        await press(pilot, "v")
+        assert claim.id not in screen.view.hidden
+
+
+async def test_fast_keys_land_on_painted_claims_or_are_refused(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        assert screen.view is not None
+        heard: list[ClaimId] = []
+        painted: list[ClaimId | None] = []
+        say = screen.answer
+
+        def listen(claim: object, verdict: str, code: str | None = None) -> None:
+            heard.append(claim.id)  # type: ignore[attr-defined]  # a ClaimView
+            painted.append(screen.at.claim)
+            say(claim, verdict, code)  # type: ignore[arg-type]  # the same
+
+        screen.answer = listen  # type: ignore[method-assign]  # listened to, not changed
+        for key in "ynyuynjky":
+            await pilot.press(key)
+        await calm(pilot)
+        assert heard == painted
+        given = [each for each in acts(store_path) if each[1] is not None]
+        assert len(given) == len(heard)
+
+
+@pytest.mark.parametrize("before", [(), ("T",), ("u",), ("T", "u"), ("B",)])
+@pytest.mark.parametrize("kind", ["conversations", "convenience", "sample"])
+async def test_fast_keys_give_each_claim_one_verdict(
+    app: FaithApp, store_path: Path, before: tuple[str, ...], kind: str
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        if kind == "sample":
+            screen = await blinded(pilot, store_path)
+        else:
+            screen = await reviewing(pilot)
+            view = screen.view
+            assert view is not None
+            if kind == "convenience":
+                entries = tuple(reversed([(view.item.id, each.id) for each in view.claims]))
+                app.session.take_queue(ClaimQueue("all", view.run.id, entries, blind=True))
+                screen.reload()
+                await calm(pilot)
+        await press(pilot, "y")
+        for key in (*before, *"yyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"):
+            # Into the queue of messages, without waiting for what the key before did.
+            app.post_message(events.Key(key, key))
+        await calm(pilot)
+    log = acts(store_path)
+    given = [each for each in log if each[1] is not None]
+    taken_back = [each for each in log if each[0] == "undone"]
+    with Store.open(store_path) as store, store._database.reading() as connection:
+        claims = connection.exec_driver_sql(
+            "SELECT count(DISTINCT claim_id) FROM human_label "
+            "WHERE verdict IS NOT NULL AND reviewer = 'ann'"
+        ).scalar_one()
+    assert claims >= 2
+    assert 0 <= len(given) - claims <= len(taken_back)
+
+
+async def test_the_end_of_a_queue_that_was_left_is_not_announced(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        view = screen.view
+        assert view is not None
+        queue = ClaimQueue("one", view.run.id, ((view.item.id, view.claims[0].id),))
+        screen.show_end(screen.Ended(queue, None))
+        await calm(pilot)
+        assert not isinstance(app.screen, QueueEndDialog)
+
+
+def test_a_lost_or_withdrawn_answer_opens_a_walk_again() -> None:
+    walk = Walk(ClaimQueue("q", RunId(1), ((ItemId(1), ClaimId(1)), (ItemId(1), ClaimId(2)))))
+    walk.answered(ClaimId(1))
+    walk.put_off(ClaimId(2))
+    over = [walk.is_over]
+    walk.reopened(ClaimId(2))
+    assert [*over, walk.is_over] == [True, False]
+    walk.reopened(ClaimId(1))
+    assert (walk.done, walk.later) == (set(), set())
