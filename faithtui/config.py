@@ -7,7 +7,6 @@ them, so that a settings file can be shared.
 import getpass
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 
 from faithtui.errors import ConfigError
 from faithtui.paths import config_file, default_store
+from faithtui.toml_text import TomlText, read_toml, told
 
 Preset = Literal["default", "vim", "digits", "left-hand"]
 """Names of the key maps that come with the program."""
@@ -47,7 +47,7 @@ _ALLOWED: Final = {
 """What each setting takes, for messages."""
 
 _SECRET = re.compile(
-    r"(^|[_-])(api_?key|key|token|secret|password|passwd|credentials?)$", re.IGNORECASE
+    r"(^|[._-])(api_?key|key|token|secret|password|passwd|credentials?)$", re.IGNORECASE
 )
 
 _YES_NO: Final = {
@@ -59,6 +59,10 @@ _YES_NO: Final = {
 
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, Path) or (_is_name(value) and "\x00" not in str(value))
 
 
 def _is_address(value: object) -> bool:
@@ -85,7 +89,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "concurrency": lambda value: type(value) is int and 1 <= value <= 256,
     "reviewer": _is_name,
     "theme": lambda value: value is None or _is_name(value),
-    "store": lambda value: isinstance(value, str | Path),
+    "store": _is_path,
     "keys": lambda value: isinstance(value, str) and value in PRESETS,
     "ascii": lambda value: value is None or isinstance(value, bool),
     "blind": lambda value: isinstance(value, bool),
@@ -181,27 +185,27 @@ def load_configured(
     Raises:
         ConfigError: As `load_settings`.
     """
-    file = config_file(environment) if path is None else path
-    return checked(_read(file), file, environment)
+    read = read_toml(config_file(environment) if path is None else path)
+    return checked(read, environment)
 
 
-def checked(found: Mapping[str, object], file: Path, environment: Mapping[str, str]) -> Configured:
+def checked(file: TomlText, environment: Mapping[str, str]) -> Configured:
     """Check what a settings file says, as `load_settings` does.
 
     Args:
-        found: The file's content.
-        file: Its path, for messages.
+        file: What it holds, and where that stands.
         environment: Environment variables.
 
     Raises:
         ConfigError: It holds a key that is unknown or looks like a secret, or a value is wrong.
     """
+    found = file.table
     for name in _names(found):
         if _SECRET.search(name):
             raise ConfigError(
-                f"{file}: `{name}` looks like a secret, and secrets are not read from this file; "
-                "remove it and set the provider's environment variable, such as OPENAI_API_KEY "
-                "or ANTHROPIC_API_KEY"
+                f"{file.place(name)}: {told(name)} looks like a secret, and secrets are not read "
+                "from this file; remove it and set the provider's environment variable, such as "
+                "OPENAI_API_KEY or ANTHROPIC_API_KEY"
             )
     named: dict[str, object] = {
         name: environment[variable]
@@ -220,12 +224,14 @@ def checked(found: Mapping[str, object], file: Path, environment: Mapping[str, s
     for name in NAMES:
         if name in values and not _VALID[name](values[name]):
             # The value stays out of the message: a password may have ended up in the wrong line.
-            where = f"{_VARIABLES[name]}" if name in named else f"{file}: `{name}`"
+            where = _VARIABLES[name] if name in named else f"{file.place(name)}: `{name}`"
             raise ConfigError(f"{where} is not valid; expected {_ALLOWED[name]}")
     for name in values:
         if name not in NAMES:
             known = ", ".join(f"`{known}`" for known in NAMES)
-            raise ConfigError(f"{file}: `{name}` is not a setting; expected {known}")
+            raise ConfigError(
+                f"{file.place(name)}: {told(name)} is not a setting; expected {known}"
+            )
     values["store"] = Path(values["store"]).expanduser()
     if "audit_share" in values:
         values["audit_share"] = float(values["audit_share"])
@@ -238,7 +244,7 @@ def checked(found: Mapping[str, object], file: Path, environment: Mapping[str, s
         else Origin.DEFAULT
         for name in NAMES
     }
-    return Configured(settings, file, origins, environment)
+    return Configured(settings, file.file, origins, environment)
 
 
 def allowed(name: str) -> str:
@@ -259,23 +265,9 @@ def login_name() -> str:
         return "me"
 
 
-def _read(file: Path) -> dict[str, object]:
-    """Parse the file; {} when there is none."""
-    try:
-        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not UTF-8; save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not TOML: {error}") from error
-
-
 def _names(table: Mapping[str, object]) -> Iterator[str]:
     """List all keys, those inside tables too."""
     for name, value in table.items():
         yield name
         if isinstance(value, dict):
-            yield from _names(value)
+            yield from (f"{name}.{inner}" for inner in _names(value))

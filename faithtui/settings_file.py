@@ -11,6 +11,7 @@ from pathlib import Path
 
 from faithtui.config import Configured, allowed, checked
 from faithtui.errors import ConfigError
+from faithtui.toml_text import TomlText
 
 Value = str | int | float | bool
 
@@ -34,7 +35,7 @@ def write_setting(
             nothing was written.
     """
     before, after, content = _changed(file, name, value)
-    configured = _checked(content, file, environment)
+    configured = _checked(file, content, environment)
     if after != before:
         _replace(file.resolve(), after)
     return configured
@@ -48,7 +49,7 @@ def check_setting(
     Raises:
         ConfigError: As `write_setting`.
     """
-    return _checked(_changed(file, name, value)[2], file, environment)
+    return _checked(file, _changed(file, name, value)[2], environment)
 
 
 def read_value(name: str, text: str, now: object) -> Value | None:
@@ -78,11 +79,13 @@ def read_value(name: str, text: str, now: object) -> Value | None:
 
 
 def _checked(
-    content: Mapping[str, object], file: Path, environment: Mapping[str, str]
+    file: Path, content: Mapping[str, object], environment: Mapping[str, str]
 ) -> Configured:
+    # Without the text: nobody finds a line in a file that is not written yet.
+    read = TomlText(file, table=content)
     # First without the environment: a variable of this setting would hide a wrong value.
-    checked(content, file, {})
-    return checked(content, file, environment)
+    checked(read, {})
+    return checked(read, environment)
 
 
 def _changed(file: Path, name: str, value: Value | None) -> tuple[str, str, dict[str, object]]:

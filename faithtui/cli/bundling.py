@@ -1,14 +1,14 @@
 """`faithtui export labels` and `faithtui merge`."""
 
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import plural, put, put_json, say
+from faithtui.cli.output import plural, put, put_document, put_json, say
 from faithtui.config import load_settings
-from faithtui.domain.plain import visible
+from faithtui.domain.bundles import ConversationName
+from faithtui.domain.plain import visible_line
 from faithtui.engine.bundling import (
     MergeResult,
     export_labels,
@@ -22,6 +22,10 @@ KINDS = ("labels",)
 """What can be exported."""
 TOLD = 1_000
 """Refused lines, and conversations that are not here, that are told one by one."""
+_MOST = 500
+"""Characters of what is told of one of them."""
+_NAME = 100
+"""Characters of a name in it."""
 
 
 def export(
@@ -39,10 +43,7 @@ def export(
     with open_store(store, load_settings()) as opened:
         chosen = None if run is None else run_id(opened, run)
         if output is None:
-            on_terminal = sys.stdout.isatty()
-            for line in label_lines(opened, chosen, reviewers):
-                # Into a pipe or a file it goes byte for byte; on a terminal it is only shown.
-                sys.stdout.write(visible(line) if on_terminal else line)
+            put_document(label_lines(opened, chosen, reviewers))
             return 0
         export_labels(opened, output, chosen, reviewers)
     if as_json:
@@ -57,11 +58,13 @@ def merge(store: Path | None, paths: Sequence[Path], *, as_json: bool) -> int:
     with open_store(store, load_settings()) as opened:
         result = merge_files(opened, paths)
     for refusal in result.refusals[:TOLD]:
-        say(str(refusal))
+        say(visible_line(str(refusal), _MOST))
     if len(result.refusals) > TOLD:
         say(f"… and {len(result.refusals) - TOLD} more refused")
     for each in result.merged.elsewhere[:TOLD]:
-        say(f"not merged, {plural(each.acts, 'act')}: {way_out(each)}")
+        # What to do is said at the end, which a long name must not push out.
+        short = replace(each, conversation=_shortened(each.conversation))
+        say(visible_line(f"not merged, {plural(each.acts, 'act')}: {way_out(short)}"))
     if len(result.merged.elsewhere) > TOLD:
         say(f"… and {len(result.merged.elsewhere) - TOLD} more conversations")
     if as_json:
@@ -70,6 +73,10 @@ def merge(store: Path | None, paths: Sequence[Path], *, as_json: bool) -> int:
         put(_line(result))
         put(f"state {result.digest}")
     return 0 if result.complete else InputError.exit_code
+
+
+def _shortened(name: ConversationName) -> ConversationName:
+    return replace(name, source=visible_line(name.source, _NAME), key=visible_line(name.key, _NAME))
 
 
 def _line(result: MergeResult) -> str:

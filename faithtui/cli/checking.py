@@ -7,7 +7,8 @@ from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
-from faithtui.config import load_settings
+from faithtui.cli.seeing import record_seen
+from faithtui.config import load_configured
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity import FindingKind
 from faithtui.domain.integrity_words import WORDS
@@ -21,14 +22,22 @@ PAGE = 500
 _SAY_EVERY_S = 2.0
 
 
-def check(store: Path | None, run: str, kind: str | None, *, as_json: bool) -> int:
+def check(
+    store: Path | None,
+    run: str,
+    kind: str | None,
+    reviewer: str | None = None,
+    *,
+    as_json: bool,
+) -> int:
     """Check what is unchecked of a run, and print what looks wrong in it.
 
     Raises:
         ConfigError: There is no such kind or run.
     """
     wanted = None if kind is None else _kind(kind)
-    with open_store(store, load_settings()) as opened:
+    configured = load_configured()
+    with open_store(store, configured.settings) as opened:
         found = run_id(opened, run)
         check_run(opened, found, _Progress())
         summary = opened.findings.summary(found)
@@ -36,8 +45,11 @@ def check(store: Path | None, run: str, kind: str | None, *, as_json: bool) -> i
             kinds = list(summary.counts) if wanted is None else [wanted]
             rows = [row for each in kinds for row in _rows(opened, found, each)]
             put_json(_json(found, summary, rows))
+            record_seen(opened, [row.item for row in rows], configured, reviewer)
         elif wanted is not None:
-            _put_entries(_rows(opened, found, wanted))
+            rows = _rows(opened, found, wanted)
+            _put_entries(rows)
+            record_seen(opened, [row.item for row in rows], configured, reviewer)
         else:
             _put_counts(summary)
     return 0

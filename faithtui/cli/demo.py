@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from faithtui.cli.importing import progress_line
-from faithtui.cli.opening import has_terminal, show_app
+from faithtui.cli.opening import has_terminal, reviewing_as, show_app
 from faithtui.cli.output import put, put_json, say
 from faithtui.cli.progress import ProgressLine
 from faithtui.config import load_configured
@@ -17,7 +17,7 @@ from faithtui.paths import demo_store
 from faithtui.store.store import Store
 
 
-def demo(store: Path | None, *, no_app: bool, as_json: bool) -> int:
+def demo(store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | None = None) -> int:
     """Prepare the demo project, then open it in the app or print what it found."""
     path = demo_store() if store is None else store.expanduser()
     if store is None:
@@ -30,7 +30,11 @@ def demo(store: Path | None, *, no_app: bool, as_json: bool) -> int:
             _print(opened, run, complete=complete, as_json=as_json)
             return 0
     return show_app(
-        path, load_configured(), first_screen="conversations", run=run, resume=not complete
+        path,
+        reviewing_as(load_configured(), reviewer),
+        first_screen="conversations",
+        run=run,
+        resume=not complete,
     )
 
 

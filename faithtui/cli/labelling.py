@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.cli.opening import open_store, run_id, show_app, store_path
 from faithtui.config import Settings, load_configured
 from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.plain import visible_line
 from faithtui.domain.sampling import Design, SampleKind
 from faithtui.engine.queues import (
     USUAL_CONVERSATIONS,
@@ -181,6 +183,9 @@ def _line_by_line(store: "Store", queue: ClaimQueue, reviewer: str, *, as_json: 
     from faithtui.cli.line_mode import LineMode
     from faithtui.cli.line_talk import Talk
 
+    if isinstance(sys.stdin, TextIOWrapper):
+        # A byte that is no text is a wrong key, or a blot in a note: no reason to stop.
+        sys.stdin.reconfigure(errors="replace")
     talk = Talk(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
     talk.say("queue", *_opening(queue, reviewer), **_opening_values(queue, reviewer))
     mode = LineMode(store, queue, reviewer, talk, sys.stdin.readline)
@@ -198,10 +203,13 @@ def _line_by_line(store: "Store", queue: ClaimQueue, reviewer: str, *, as_json: 
 
 
 def _opening(queue: ClaimQueue, reviewer: str) -> list[str]:
+    from faithtui.cli.line_text import labelled
+
     where = f"sample {queue.sample}" if queue.sample is not None else "a convenience order"
+    title = visible_line(queue.title, 200)
     lines = [
-        f"queue: {queue.title}, {where}, {len(queue.entries)} of run {queue.run}",
-        f"reviewer: {reviewer}",
+        *labelled("queue", f"{title}, {where}, {len(queue.entries)} of run {queue.run}"),
+        *labelled("reviewer", visible_line(reviewer, 200)),
         "judge: hidden until you answer" if queue.blind else "judge: shown",
     ]
     if queue.repeats:

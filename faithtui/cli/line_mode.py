@@ -22,6 +22,7 @@ from faithtui.cli.line_text import (
 )
 from faithtui.cli.output import plural
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.plain import visible_line
 from faithtui.domain.review import REASON_CODES, Action, LabelAct, Mark
 from faithtui.errors import FaithtuiError
 from faithtui.store.blinding import answered, blinded
@@ -35,6 +36,8 @@ from faithtui.tui.queue import ClaimQueue, Walk, begun
 if TYPE_CHECKING:
     from faithtui.store.store import Store
 
+_TYPED = 60
+"""Characters of a line that is no key which are said again."""
 CODE_KEYS = frozenset(str(number) for number in range(1, len(REASON_CODES) + 1))
 
 
@@ -110,8 +113,9 @@ class LineMode:
             case "q":
                 return False
             case _ if not self._about_last(key):
+                typed = visible_line(line, _TYPED)
                 self.talk.say(
-                    "refused", *labelled("no such key", f"{line}; ? lists the keys"), line=line
+                    "refused", *labelled("no such key", f"{typed}; ? lists the keys"), line=line
                 )
         return True
 
@@ -161,6 +165,8 @@ class LineMode:
         if again and before is not None and before.shown:
             open_to.add(claim)
         self.served = self._read(item, claim, open_to)
+        if not self.queue.blind:
+            self.store.reviews.expose(item, self.reviewer)
         self.walk.follow(claim)
         if not again:
             self.since = self.seconds()
@@ -284,7 +290,9 @@ class LineMode:
         self._record_on(self.given, Action.CODED, code=code.name)
         self.talk.say(
             "code",
-            f"code of your last verdict: {code.title}",
+            *labelled(
+                f"reason code {number} ({code.title}) saved with your last verdict", code.meaning
+            ),
             claim=self.given.claim,
             code=code.name,
         )

@@ -16,7 +16,13 @@ from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter
-from faithtui.tui.drawing.evidence import PassageView, ReadView, excerpted, ranked_passages
+from faithtui.tui.drawing.evidence import (
+    PassageView,
+    ReadView,
+    compared_part,
+    excerpted,
+    ranked_passages,
+)
 from faithtui.tui.drawing.verdict import choices
 from faithtui.tui.lines import GLANCE, LONGEST
 
@@ -69,9 +75,13 @@ class Served:
 
 
 def labelled(name: str, text: str) -> list[str]:
-    """Write a text with its name before it, in lines of `WIDTH`."""
+    """Write a text with its name before it, in lines of `WIDTH`.
+
+    Of a text longer than `GLANCE` the beginning is written, and how much is left out.
+    """
+    more = f" … ({len(text) - GLANCE:,} more characters)" if len(text) > GLANCE else ""
     return textwrap.wrap(
-        f"{name}: {visible_line(text)}",
+        f"{visible_line(name)}: {visible_line(text[:GLANCE])}{more}",
         width=WIDTH,
         subsequent_indent="  ",
         break_long_words=True,
@@ -91,7 +101,7 @@ def claim_lines(served: Served) -> list[str]:
         lines += labelled("question", _shortened(question.content, _QUESTION))
     if turn is not None and claim.kind != "answer":
         lines += labelled("answer", _around(turn, claim))
-    lines += labelled(unit, claim.text[:GLANCE])
+    lines += labelled(unit, claim.text)
     lines += _passage_lines(served)
     lines += _own(claim)
     if served.shown:
@@ -113,11 +123,13 @@ def full_lines(served: Served) -> list[str]:
 
 
 def _paragraphs(name: str, text: str) -> list[str]:
-    lines = [f"{name}:"]
+    lines = textwrap.wrap(f"{visible_line(name)}:", width=WIDTH, subsequent_indent="  ")
     for paragraph in visible(text[:LONGEST]).split("\n"):
         lines += textwrap.wrap(
             paragraph, width=WIDTH, initial_indent="  ", subsequent_indent="  "
         ) or [""]
+    if len(text) > LONGEST:
+        lines.append(f"  … ({len(text) - LONGEST:,} more characters)")
     return lines
 
 
@@ -149,7 +161,7 @@ def help_texts(spec: MetricSpec) -> list[str]:
         for key, label, meaning in choices(spec)
     ]
     codes = [
-        f"{number}: your last verdict is because of {code.title}: {code.meaning}"
+        f"{number}: reason code ({code.title}) for your last verdict: {code.meaning}"
         for number, code in enumerate(REASON_CODES, 1)
     ]
     return [*own, *codes, *_HELP]
@@ -163,7 +175,7 @@ def act_words(act: LabelAct) -> str:
         case Action.NOTED:
             return "a note"
         case Action.CODED:
-            return f"the code {_TITLES.get(act.code or '', 'none')}"
+            return f"the reason code {_TITLES.get(act.code or '', 'none')}"
         case Action.MARKED:
             return f"the mark {act.mark}"
         case _:
@@ -179,7 +191,8 @@ def _passage_lines(served: Served) -> list[str]:
     passages: Sequence[PassageView] = served.passages
     if not passages:
         return ["passages: none are known for this answer"]
-    lines: list[str] = []
+    part = compared_part(served.claim, passages)
+    lines = [] if part is None else labelled("passages", part)
     for passage in passages[:_PASSAGES]:
         text = "".join(piece.text for piece in excerpted(passage, _PASSAGE))
         name = _passage_name(passage)

@@ -8,7 +8,8 @@ from pathlib import Path
 from faithtui.cli.comparing import compared_json, put_compared
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table
-from faithtui.config import load_settings
+from faithtui.cli.seeing import record_seen
+from faithtui.config import load_configured, load_settings
 from faithtui.domain.filters import Filter, Scope, read_filter
 from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.labels import LabelSet
@@ -81,6 +82,7 @@ def show(
     run: str,
     conversation: str | None,
     wanted: str | None = None,
+    reviewer: str | None = None,
     *,
     as_json: bool,
 ) -> int:
@@ -89,7 +91,8 @@ def show(
     Raises:
         ConfigError: A part of the filter cannot be used, or there is no such conversation.
     """
-    settings = load_settings()
+    configured = load_configured()
+    settings = configured.settings
     with open_store(store, settings) as opened:
         found = run_id(opened, run)
         items = opened.runs.item_ids(found)
@@ -107,6 +110,7 @@ def show(
             kept = matching(view, claims)
             view = replace(view, claims=tuple(each for each in view.claims if each.id in kept))
         compared = opened.runs.compare_view(row.conversation)
+        record_seen(opened, [row.id], configured, reviewer, in_all_runs=True)
     if as_json:
         put_json({**_view_json(view), "metrics_compared": compared_json(compared)})
         return 0

@@ -6,9 +6,10 @@ when it runs.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from faithtui.cli.telling import told
 
@@ -37,6 +38,15 @@ StoreOption = Annotated[
     typer.Option("--store", metavar="FILE", help="The store to use.", show_default=False),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+SplitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--split",
+        metavar="NAME",
+        help="Only conversations of this split: train, dev or test.",
+        show_default=False,
+    ),
+]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
 
 
@@ -94,7 +104,10 @@ def demo(
     from faithtui.cli import demo as commands
 
     options = common(context, store, json)
-    raise typer.Exit(commands.demo(options.store, no_app=no_app, as_json=options.json))
+    code = commands.demo(
+        options.store, no_app=no_app, as_json=options.json, reviewer=options.reviewer
+    )
+    raise typer.Exit(code)
 
 
 @app.command("import")
@@ -202,6 +215,15 @@ def run(
         Path | None,
         typer.Option(help="Folder with your own prompt texts.", metavar="DIR", show_default=False),
     ] = None,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Show these where a verdict is asked for; see `faithtui export examples`.",
+            show_default=False,
+        ),
+    ] = None,
+    split: SplitOption = None,
     limit: Annotated[
         int | None,
         typer.Option(metavar="N", help="At most so many conversations.", show_default=False),
@@ -236,6 +258,8 @@ def run(
         claims=claims,
         as_peer=as_peer,
         prompts=prompts,
+        examples=examples,
+        split=split,
         sources=tuple(source or ()),
         limit=limit,
         concurrency=concurrency,
@@ -318,7 +342,10 @@ def show(
     from faithtui.cli import listing
 
     options = common(context, store, json)
-    raise typer.Exit(listing.show(options.store, run, conversation, filter_, as_json=options.json))
+    code = listing.show(
+        options.store, run, conversation, filter_, options.reviewer, as_json=options.json
+    )
+    raise typer.Exit(code)
 
 
 @app.command()
@@ -411,7 +438,7 @@ def report(
             "-f",
             "--format",
             metavar="NAMES",
-            help="md, json, csv, or several with commas. [md; with -o all]",
+            help="md, json, html, csv, or several with commas. [md; with -o all]",
         ),
     ] = None,
     output: Annotated[
@@ -420,13 +447,69 @@ def report(
             "-o",
             "--output",
             metavar="DIR",
-            help="Write report.md, report.json and claims.csv there; else to stdout.",
+            help="Write report.md, .json, .html and claims.csv there; else to stdout.",
             show_default=False,
         ),
     ] = None,
     text: Annotated[
-        bool, typer.Option("--text", help="Put the texts of claims into the JSON too.")
+        bool,
+        typer.Option(
+            "--text",
+            help="Put the texts of claims into the JSON too, and the passages of claims nobody "
+            "labelled into the CSV.",
+        ),
     ] = False,
+    level: Annotated[
+        float, typer.Option(metavar="SHARE", help="Confidence level of the intervals.")
+    ] = 0.95,
+    duplicates: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="Of a claim in several windows the judge's label counts by: first_window, "
+            "majority, worst or latest.",
+        ),
+    ] = "first_window",
+    idk: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="Keep `three` labels, or read them as faithful or not: strict (idk is faithful), "
+            "lenient (it is not) or live (as the run's score has it).",
+        ),
+    ] = "three",
+    interval: Annotated[
+        str, typer.Option(metavar="KIND", help="Intervals by jackknife or bootstrap.")
+    ] = "jackknife",
+    resamples: Annotated[
+        int, typer.Option(metavar="N", help="How often the bootstrap draws.")
+    ] = 2000,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of everything that is drawn.")] = 0,
+    ordinal: Annotated[
+        bool, typer.Option("--ordinal", help="Labels are a scale: add weighted figures.")
+    ] = False,
+    blind_only: Annotated[
+        bool,
+        typer.Option("--blind-only", help="Count labels only that were given blind."),
+    ] = False,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ID",
+            help="The sample to rest on. [the one with the most labels]",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        float, typer.Option(metavar="WIDTH", help="Half-width at which labelling may stop.")
+    ] = 0.1,
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN", help="Another run, to compare the judges of both.", show_default=False
+        ),
+    ] = None,
+    split: SplitOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -434,18 +517,73 @@ def report(
     from faithtui.cli import reporting
 
     options = common(context, store, json)
+    settings = reporting.settings_from(
+        level=level,
+        duplicates=duplicates,
+        idk=idk,
+        interval=interval,
+        resamples=resamples,
+        seed=seed,
+        ordinal=ordinal,
+        blind_only=blind_only,
+        sample=sample,
+        target=target,
+    )
     code = reporting.report(
-        options.store, run, formats=formats, output=output, text=text, as_json=options.json
+        options.store,
+        run,
+        formats=formats,
+        output=output,
+        text=text,
+        settings=settings,
+        compare=compare,
+        split=split,
+        reviewer=options.reviewer,
+        as_json=options.json,
     )
     raise typer.Exit(code)
+
+
+@app.command()
+def figures(
+    context: typer.Context,
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files with human labels, one conversation a line."),
+    ],
+    together: Annotated[
+        bool, typer.Option("--together", help="Count all files as one data set.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Compare the labels and judges' scores that came with data, without a store or a judge.
+
+    People with each other: alpha, AC1, kappa of each pair. Each judge with people: Spearman,
+    AUROC, balanced accuracy. docs/figures.md says how labels are counted.
+    """
+    from faithtui.cli import figures as commands
+
+    options = common(context, None, json)
+    raise typer.Exit(commands.figures(files, together=together, as_json=options.json))
 
 
 @app.command()
 def export(
     context: typer.Context,
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="`labels`: what people said, as a bundle.")
+        str,
+        typer.Argument(
+            metavar="WHAT",
+            help="`labels`: what people said, as a bundle. `examples`: corrections as examples for "
+            "a judge. `ragas`: reviewed answers as annotations that ragas trains from.",
+        ),
     ],
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RUN]", help="A run's number, or `last`. [last]", show_default=False
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -456,10 +594,13 @@ def export(
             show_default=False,
         ),
     ] = None,
-    run: Annotated[
+    only_run: Annotated[
         str | None,
         typer.Option(
-            metavar="RUN", help="Only labels of claims that this run judged.", show_default=False
+            "--run",
+            metavar="RUN",
+            help="The same as RUN. Without either, labels of all runs.",
+            show_default=False,
         ),
     ] = None,
     reviewer: Annotated[
@@ -471,26 +612,51 @@ def export(
             show_default=False,
         ),
     ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Examples too where people agree with the judge."),
+    ] = False,
+    split: SplitOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="At most so many examples, drawn at random.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="The same seed draws the same examples. [0]", show_default=False
+        ),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Export what can be taken into other stores.
+    """Export what people said, for other stores and for judges.
 
     A label bundle holds every act of every person with what it refers to; `faithtui merge` takes
     it in. Nothing else of the store is in it: no answers, no documents, no judge's reasons.
+
+    Examples, one a line, hold a claim with its passages, both verdicts and the reasons, where
+    people differ from the judge; `faithtui run --examples` shows them to a judge. Annotations for
+    ragas hold the answers of which every statement has a verdict of people.
     """
-    from faithtui.cli import bundling
+    from faithtui.cli import exporting
 
     options = common(context, store, json)
-    code = bundling.export(
-        options.store,
-        what,
-        output,
+    order = exporting.Order(
+        what=what,
         run=run,
+        only_run=only_run,
+        output=output,
         reviewers=tuple(reviewer or ()),
-        as_json=options.json,
+        everything=everything,
+        split=split,
+        limit=limit,
+        seed=seed,
+        who=options.reviewer,
     )
-    raise typer.Exit(code)
+    raise typer.Exit(exporting.export(options.store, order, as_json=options.json))
 
 
 @app.command()
@@ -548,6 +714,191 @@ def guideline(
 
 
 @app.command()
+def split(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="[ACTION]",
+            help="`show` prints it, `make` makes it, once and for all. [show]",
+            show_default=False,
+        ),
+    ] = "show",
+    shares: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T,D,T",
+            help="Percent of the groups in train, dev and test. [60,20,20]",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Another seed is another split. [0]", show_default=False),
+    ] = None,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who makes it. [the login name, or as set]"),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Split the conversations into train, dev and test, or show how they are split.
+
+    Conversations of one group stay together, and later ones get their split by the same rule.
+    Judges learn from train, are compared on dev and tested on test, where every look is counted.
+    """
+    from faithtui.cli import splitting
+
+    options = common(context, store, json)
+    person = reviewer or options.reviewer
+    code = splitting.split(options.store, action, shares, seed, person, as_json=options.json)
+    raise typer.Exit(code)
+
+
+@app.command()
+def compare(
+    context: typer.Context,
+    first: Annotated[str, typer.Argument(metavar="RUN_A", help="The run before.")],
+    second: Annotated[str, typer.Argument(metavar="RUN_B", help="The run after.")],
+    split: SplitOption = None,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who looks. [the login name, or as set]"),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare two runs with people, on the claims that both judged and people labelled.
+
+    Prints how accuracy and kappa change from A to B, with intervals over conversations, and how
+    likely such a change is if nothing changed.
+    """
+    from faithtui.cli import changing
+
+    options = common(context, store, json)
+    person = reviewer or options.reviewer
+    code = changing.compare(options.store, first, second, split, person, as_json=options.json)
+    raise typer.Exit(code)
+
+
+class _GateCommand(TyperCommand):
+    """A command whose exit code 2 is an answer, so that a mistyped option must not give it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; what cannot be read ends with the code for broken."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # typer exports no name for all errors of usage
+            if getattr(error, "exit_code", None) == 2:
+                error.exit_code = 3  # type: ignore[attr-defined]  # just asked for
+            raise
+
+
+@app.command(cls=_GateCommand)
+def gate(
+    context: typer.Context,
+    run: RunArgument,
+    min_kappa: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Cohen's kappa, -1 to 1, at least.", show_default=False),
+    ] = None,
+    min_recall_no: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Share of what people call unfaithful that the judge finds, 0 to 1, at least.",
+            show_default=False,
+        ),
+    ] = None,
+    min_score: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Share that passes, 0 to 1, as corrected by people's labels, at least.",
+            show_default=False,
+        ),
+    ] = None,
+    min_labels: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Labelled units, at least. [30]", show_default=False),
+    ] = None,
+    max_age: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DAYS",
+            help="Days since the judge's verdicts and since the newest label, at most.",
+            show_default=False,
+        ),
+    ] = None,
+    lower: Annotated[
+        bool | None,
+        typer.Option(
+            "--use-lower-bound/--point",
+            help="What must reach a threshold: the lower end of the interval, or the value. "
+            "[the lower end]",
+            show_default=False,
+        ),
+    ] = None,
+    among_labelled: Annotated[
+        bool,
+        typer.Option(
+            "--among-labelled", help="Accept labels that are no random sample and not of all units."
+        ),
+    ] = False,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="`claims` or `answers`. [what the report speaks of first]",
+            show_default=False,
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Compare with this certificate; its thresholds hold unless others are named.",
+            show_default=False,
+        ),
+    ] = None,
+    write_certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a certificate if everything passes.", show_default=False
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say by the exit code whether a judge agrees with people well enough.
+
+    0 passed, 1 below a threshold, 2 not enough labels, 3 stale or broken; of several the largest.
+    docs/gate.md says what each number is, docs/ci.md has a workflow.
+    """
+    from faithtui.cli import gating
+
+    options = common(context, store, json)
+
+    def work() -> int:
+        order = gating.order(
+            kappa=min_kappa,
+            recall_no=min_recall_no,
+            score=min_score,
+            labels=min_labels,
+            age_days=max_age,
+            lower=lower,
+            among_labelled=among_labelled,
+            level=level,
+            certificate=certificate,
+            write=write_certificate,
+        )
+        return gating.gate(options.store, run, order, as_json=options.json)
+
+    raise typer.Exit(gating.guarded(work))
+
+
+@app.command()
 def check(
     context: typer.Context,
     run: RunArgument,
@@ -568,7 +919,8 @@ def check(
     from faithtui.cli import checking
 
     options = common(context, store, json)
-    raise typer.Exit(checking.check(options.store, run, kind, as_json=options.json))
+    code = checking.check(options.store, run, kind, options.reviewer, as_json=options.json)
+    raise typer.Exit(code)
 
 
 @app.command()

@@ -1,10 +1,10 @@
 """Opening stores and the app for commands."""
 
-import gc
+import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from faithtui.config import Configured, Settings, load_configured
 from faithtui.domain.ids import RunId
 from faithtui.errors import ConfigError, StoreError
 from faithtui.paths import keymap_beside, state_dir
+from faithtui.tui.loading import loading
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
@@ -121,18 +122,8 @@ def keys_kept() -> Iterator[None]:
     try:
         yield
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """Keep the collector out of the way: importing makes many objects and no garbage."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
+        with suppress(termios.error):  # there may be no terminal any more
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
 @keys_kept()
@@ -162,6 +153,9 @@ def show_app(
         raise ConfigError(
             "the app needs a terminal; in a script use the commands, see faithtui --help"
         )
+    # Read when Textual is imported. What a message paints comes with the frame after the key's, and
+    # that one waits for the grid: a finer one costs nothing while nothing is painted.
+    os.environ.setdefault("TEXTUAL_FPS", "240")
     with loading():
         from faithtui.tui import catalog
         from faithtui.tui.app import FaithApp

@@ -3,8 +3,9 @@
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from typing import Literal
 
 from faithtui.domain.plain import visible, visible_line
@@ -42,6 +43,16 @@ def put(text: str) -> None:
 def put_json(value: object) -> None:
     """Print data for a program, on stdout: one JSON value on one line."""
     print(json.dumps(value, ensure_ascii=True, allow_nan=False))
+
+
+def put_document(parts: Iterable[str]) -> None:
+    """Print a file on stdout: into a pipe or a file byte for byte, on a terminal as characters."""
+    on_terminal = sys.stdout.isatty()
+    if not on_terminal and isinstance(sys.stdout, TextIOWrapper):
+        # What is read again is UTF-8, whatever the terminal of whoever writes it.
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    for part in parts:
+        sys.stdout.write(visible(part) if on_terminal else part)
 
 
 def put_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:

@@ -1,15 +1,23 @@
 """`faithtui report`."""
 
-import sys
+from enum import StrEnum
 from pathlib import Path
-from typing import get_args
+from typing import TypeVar, get_args
 
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import put, put_json
+from faithtui.cli.output import put, put_document, put_json, say
 from faithtui.config import load_settings
-from faithtui.domain.plain import visible
+from faithtui.domain.ids import SampleId
+from faithtui.domain.readings import Duplicates
+from faithtui.domain.report_values import IntervalMethod, ReportSettings
+from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.engine.reporting import FILES, Format, render, run_agreement, write_report
+from faithtui.engine.splitting import opened_test, read_split
 from faithtui.errors import ConfigError
+
+WordT = TypeVar("WordT", bound=StrEnum)
+
+MOST_RESAMPLES = 100_000
 
 
 def report(
@@ -19,31 +27,101 @@ def report(
     formats: str | None,
     output: Path | None,
     text: bool,
+    settings: ReportSettings,
+    compare: str | None,
+    split: str | None,
+    reviewer: str | None,
     as_json: bool,
 ) -> int:
     """Write a run's agreement report to files, or one format of it to stdout."""
     default = "json" if as_json and output is None else "md" if output is None else ",".join(FILES)
     chosen = _formats(formats or default)
-    with open_store(store, load_settings()) as opened:
+    if len(chosen) > 1 and output is None:
+        raise ConfigError("stdout takes one format; name a folder for several with -o DIR")
+    part = read_split(split)
+    configured = load_settings()
+    with open_store(store, configured) as opened:
         found = run_id(opened, run)
+        other = None if compare is None else run_id(opened, compare)
+        runs = (found,) if other is None else (found, other)
+        opening = opened_test(opened, part, "report", runs, reviewer or configured.reviewer)
+        if opening is not None:
+            say(opening.sentence)
         if output is not None:
-            written = write_report(opened, found, chosen, output, include_text=text)
+            written = write_report(
+                opened,
+                found,
+                chosen,
+                output,
+                settings=settings,
+                other=other,
+                split=part,
+                include_text=text,
+            )
             if as_json:
                 put_json([str(path) for path in written])
             else:
                 for path in written:
                     put(str(path))
             return 0
-        if len(chosen) > 1:
-            raise ConfigError("stdout takes one format; name a folder for several with -o DIR")
-        document = render(run_agreement(opened, found), chosen[0], include_text=text)
-        # Into a pipe or a file a report goes byte for byte; on a terminal its texts are only shown.
-        sys.stdout.write(visible(document) if sys.stdout.isatty() else document)
+        agreement = run_agreement(opened, found, settings, other, part)
+        put_document(render(opened, agreement, chosen[0], include_text=text))
     return 0
 
 
+def settings_from(
+    *,
+    level: float,
+    duplicates: str,
+    idk: str,
+    interval: str,
+    resamples: int,
+    seed: int,
+    ordinal: bool,
+    blind_only: bool,
+    sample: int | None,
+    target: float,
+) -> ReportSettings:
+    """Check what was asked for.
+
+    Raises:
+        ConfigError: A word is not known, or a number is out of range.
+    """
+    if not 0.5 <= level < 1:
+        raise ConfigError(f"level is {level}; expected 0.5 or more and below 1, such as 0.95")
+    if not 0 < target < 1:
+        raise ConfigError(f"target is {target}; expected a half-width between 0 and 1, such as 0.1")
+    if not 100 <= resamples <= MOST_RESAMPLES:
+        raise ConfigError(f"resamples is {resamples}; expected 100 to {MOST_RESAMPLES:,}")
+    if seed < 0:
+        raise ConfigError(f"seed is {seed}; expected 0 or more")
+    known: dict[str, Duplicates] = {name: name for name in get_args(Duplicates)}
+    if duplicates not in known:
+        raise ConfigError(f"there is no rule `{duplicates}`; known: {', '.join(known)}")
+    return ReportSettings(
+        level=level,
+        duplicates=known[duplicates],
+        idk=_word(IdkRule, idk, "idk rule"),
+        interval=_word(IntervalMethod, interval, "kind of interval"),
+        resamples=resamples,
+        seed=seed,
+        ordinal=ordinal,
+        blind_only=blind_only,
+        sample=None if sample is None else SampleId(sample),
+        target=target,
+    )
+
+
+def _word(kind: type[WordT], text: str, name: str) -> WordT:
+    try:
+        return kind(text)
+    except ValueError:
+        known = ", ".join(each.value for each in kind)
+        raise ConfigError(f"there is no {name} `{text}`; known: {known}") from None
+
+
 def _formats(text: str) -> tuple[Format, ...]:
-    known = {name: name for name in get_args(Format)}
+    known: dict[str, Format] = {name: name for name in get_args(Format)}
     chosen = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in chosen:
         if name not in known:

@@ -13,6 +13,7 @@ from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
 from faithtui.engine import planner, runner
 from faithtui.engine.requests import RunRequest
+from faithtui.engine.splitting import read_split
 from faithtui.errors import ConfigError, JudgeError, StoreError
 from faithtui.judges.opening import judge_title
 from faithtui.metrics.registry import METRICS, entry
@@ -37,6 +38,8 @@ class Order:
     as_peer: bool
     prompts: Path | None
     sources: tuple[str, ...]
+    examples: Path | None
+    split: str | None
     limit: int | None
     concurrency: int | None
 
@@ -127,7 +130,9 @@ def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
             imported_claims=order.claims == "imported",
             as_peer=order.as_peer,
             prompts_dir=order.prompts,
+            examples=order.examples,
             sources=order.sources,
+            split=read_split(order.split),
             limit=order.limit,
             concurrency=settings.concurrency if order.concurrency is None else order.concurrency,
         )

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from io import TextIOWrapper
 
 from faithtui.errors import FaithtuiError
 
@@ -15,6 +16,9 @@ def told(work: Callable[[], object]) -> None:
     Raises:
         SystemExit: With the exit code, when there was an error or the command chose it.
     """
+    if isinstance(sys.stdout, TextIOWrapper):
+        # Not every terminal knows every character: one that it cannot show is no reason to stop.
+        sys.stdout.reconfigure(errors="replace")
     try:
         work()
     except FaithtuiError as error:

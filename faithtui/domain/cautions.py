@@ -2,78 +2,46 @@
 
 from collections.abc import Iterator
 
-from faithtui.domain.agreement import (
-    Table,
-    cohen_kappa,
-    marginal_distance,
-    percent_agreement,
-)
-from faithtui.domain.estimates import Estimate, Reason, Status
+from faithtui.domain.estimates import Estimate, Status
+from faithtui.domain.readings import DesignKind
 from faithtui.domain.report_values import (
+    AgreementReport,
     Caution,
-    Consistency,
-    Design,
     Figure,
     Level,
     LevelReport,
-    ScoreReport,
     Severity,
 )
+from faithtui.domain.statistics.table_warnings import FEW_ITEMS, table_codes
+from faithtui.domain.statistics.tables import Cells
 
-FEW_ITEMS = 30
 FEW_MINORITY = 10
 FEW_GROUPS = 20
-HIGH_AGREEMENT = 0.80
-KAPPA_GAP = 0.40
-MARGINAL_GAP = 0.10
+MANY_SKIPPED = 0.05
+"""Share of what was served in a stratum."""
+OUTLIER = 0.25
+"""Distance of a person's share of overrides from that of the person in the middle."""
+HASTY_S = 2.0
+"""Seconds on a claim below which nobody has read it and its passages."""
 _ROUNDING = 1e-12
 
 _ORDER = (Severity.BLOCKING, Severity.CAUTION, Severity.INFO)
 
 
-def table_codes(table: Table) -> tuple[str, ...]:
-    """Name what a confusion table alone warns of.
-
-    Returns:
-        Codes in alphabetical order; (): nothing. `kappa_prevalence`: agreement of 0.80 or more and
-        kappa at least 0.40 below it. `marginal_bias`: half the L1 distance of the margins above
-        0.10. `few_items`: fewer than 30 units. `undefined`: kappa has no value.
-
-    Source:
-        Feinstein & Cicchetti 1990, J Clin Epidemiol 43:543-549, for the paradox behind the first.
-    """
-    percent, kappa, gap = percent_agreement(table), cohen_kappa(table), marginal_distance(table)
-    codes = []
-    if table.n < FEW_ITEMS:
-        codes.append("few_items")
-    if (
-        not isinstance(percent, Reason)
-        and not isinstance(kappa, Reason)
-        and percent >= HIGH_AGREEMENT - _ROUNDING
-        and percent - kappa >= KAPPA_GAP - _ROUNDING
-    ):
-        codes.append("kappa_prevalence")
-    if not isinstance(gap, Reason) and gap > MARGINAL_GAP + _ROUNDING:
-        codes.append("marginal_bias")
-    if isinstance(kappa, Reason):
-        codes.append("undefined")
-    return tuple(codes)
-
-
-def cautions(
-    claims: LevelReport, answers: LevelReport, scores: ScoreReport, consistency: Consistency
-) -> tuple[Caution, ...]:
+def cautions(report: AgreementReport) -> tuple[Caution, ...]:
     """List what applies, most severe first."""
-    found = [*_level(claims), *_level(answers)]
-    reviewed = claims.coverage.reviewed or answers.coverage.reviewed or scores.answers
+    claims, answers = report.claims, report.answers
+    found = [*_level(claims), *_level(answers), *_people(report), *_numbers(report)]
+    reviewed = claims.coverage.reviewed or answers.coverage.reviewed or report.scores.answers
     if not reviewed:
         message = "Nobody has labelled anything yet, so nothing can be said about the judge."
         found.append(Caution("no_labels", Severity.BLOCKING, message, about=(Figure.AGREEMENT,)))
-    unsteady = consistency.repeated - consistency.steady
+    unsteady = report.consistency.repeated - report.consistency.steady
     if unsteady:
+        rule = report.settings.duplicates.replace("_", " ")
         message = (
-            f"The judge gave {unsteady} of {consistency.repeated} {claims.unit[1]} that stand in "
-            "several windows different labels; the first window's label is used."
+            f"The judge gave {unsteady} of {report.consistency.repeated} {claims.unit[1]} that "
+            f"stand in several windows different labels; the {rule} label is used."
         )
         found.append(
             Caution("judge_unsteady", Severity.INFO, message, Level.CLAIMS, (Figure.AGREEMENT,))
@@ -81,8 +49,112 @@ def cautions(
     return tuple(sorted(found, key=lambda caution: _ORDER.index(caution.severity)))
 
 
-def headline(report: LevelReport) -> str:
-    """Say in one sentence how far the judge can be trusted at a level."""
+def _people(report: AgreementReport) -> Iterator[Caution]:
+    """Warn about who labelled, and how."""
+    anchoring, humans, level = report.anchoring, report.humans, Level.CLAIMS
+    if anchoring is not None:
+        gap = anchoring.difference
+        if gap.ci_low is not None and gap.ci_low > 0:
+            message = (
+                "People agree with the judge more often when they see its word "
+                f"({_signed(gap)}): it pulls them."
+            )
+            about = (Figure.ANCHORING, Figure.AGREEMENT)
+            yield Caution("anchoring_suspected", Severity.CAUTION, message, level, about)
+    if humans is not None:
+        ceiling, alpha = humans.krippendorff_alpha.value, report.claims.krippendorff_alpha.value
+        if ceiling is not None and alpha is not None and ceiling < alpha:
+            message = (
+                f"People agree with each other less (alpha {ceiling:.2f}) than with the judge "
+                f"({alpha:.2f}): the guideline or the task is unclear, or they lean on the judge."
+            )
+            yield Caution("humans_disagree", Severity.CAUTION, message, level, (Figure.HUMANS,))
+    rates = [each.overrides / each.agreement.n for each in report.raters if each.agreement.n]
+    for each in report.raters:
+        if each.agreement.n >= FEW_ITEMS and len(rates) > 2:
+            own = each.overrides / each.agreement.n
+            middle = sorted(rates)[len(rates) // 2]
+            if abs(own - middle) > OUTLIER:
+                message = (
+                    f"{each.reviewer} overrides the judge in {own:.0%}, people in the middle in "
+                    f"{middle:.0%}."
+                )
+                yield Caution("rater_outlier", Severity.CAUTION, message, level, (Figure.HUMANS,))
+        if each.median_s is not None and each.median_s < HASTY_S and each.labels >= FEW_ITEMS:
+            message = (
+                f"{each.reviewer} took {each.median_s:.1f} s in the middle: too short to have read."
+            )
+            yield Caution("hasty_labels", Severity.CAUTION, message, level, (Figure.COVERAGE,))
+
+
+def _numbers(report: AgreementReport) -> Iterator[Caution]:
+    """Warn about scores, confidences and comparisons."""
+    for each in report.unit_scores:
+        name = each.unit.value
+        if each.partly:
+            message = (
+                f"{_count(each.partly, name, f'{name}s')} labelled in part: left out of the "
+                "comparison of scores."
+            )
+            yield Caution("partial_windows", Severity.INFO, message, None, (Figure.SCORES,))
+        if each.vacuous:
+            message = (
+                f"{_count(each.vacuous, name, f'{name}s')} without anything to judge: left out, "
+                "as the score is fixed by rule."
+            )
+            yield Caution("vacuous_windows", Severity.INFO, message, None, (Figure.SCORES,))
+        if each.threshold is not None and each.threshold.chosen_on == "same_labels":
+            message = (
+                f"The threshold suggested for a {name} was chosen on the labels it is tried on."
+            )
+            yield Caution("threshold_same_data", Severity.CAUTION, message, None, (Figure.SCORES,))
+    found = report.calibration
+    if found is not None and found.ece is None:
+        why = (
+            "there are too few labels"
+            if found.few
+            else "a perfect judge would show as much by luck"
+        )
+        message = f"The calibration error is not shown: {why}."
+        yield Caution("ece_below_noise", Severity.INFO, message, None, (Figure.CALIBRATION,))
+    if report.comparison is not None and report.comparison.comparisons > 1:
+        message = (
+            f"{report.comparison.comparisons} comparisons were made; read the adjusted p values."
+        )
+        yield Caution("many_comparisons", Severity.INFO, message, None, (Figure.COMPARISON,))
+
+
+def _signed(found: Estimate) -> str:
+    if found.ci_low is None or found.ci_high is None:
+        return f"{found.value:+.2f}"
+    return f"{found.value:+.2f} [{found.ci_low:+.2f}, {found.ci_high:+.2f}]"
+
+
+def headline(report: LevelReport, judge: str = "") -> str:
+    """Say in a sentence or two how far the judge can be trusted at a level."""
+    return f"{_rates(report, judge)}{_agreement(report)}"
+
+
+def _rates(report: LevelReport, judge: str) -> str:
+    """Say the judge's rate and the corrected ones; "" where there are none."""
+    rate, many = report.rate, report.unit[1]
+    if rate.this_run.value is None or rate.judge.value is None:
+        return ""
+    said = f"{judge or 'The judge'} passes {rate.judge.value:.1%} of the {many}"
+    labelled = _count(rate.this_run.n, "human label", "human labels")
+    future = (
+        f"; {_share(rate.future)} expected of new conversations" if rate.future.has_interval else ""
+    )
+    return f"{said}; corrected with {labelled}: {_share(rate.this_run)} in this run{future}. "
+
+
+def _share(found: Estimate) -> str:
+    if found.ci_low is None or found.ci_high is None or found.ci_low == found.ci_high:
+        return f"{found.value:.1%}"
+    return f"{found.value:.1%} [{found.ci_low:.1%}, {found.ci_high:.1%}]"
+
+
+def _agreement(report: LevelReport) -> str:
     one, many = report.unit
     coverage = report.coverage
     if not coverage.reviewed:
@@ -92,17 +164,21 @@ def headline(report: LevelReport) -> str:
             f"People labelled {_count(coverage.reviewed, one, many)}, "
             "and none can be compared with the judge."
         )
-    where = f"{_count(coverage.compared, one, many)} from {_groups(report)}"
+    inside, table = report.agreement, report.table
+    if not inside.n:
+        labelled = _count(coverage.compared, f"labelled {one}", f"labelled {many}")
+        return f"None of the {labelled} is of the sample."
+    where = f"{_count(inside.n, one, many)} from {_groups(report)}"
     kappa = report.cohen_kappa
     if kappa.value is None:
         why = kappa.reason.words if kappa.reason else ""
         return (
-            f"On {where} judge and people gave the same label to {coverage.agreed:,}; "
+            f"On {where} judge and people gave the same label to {table.agreed:,}; "
             f"Cohen's kappa is {kappa.status} ({why})."
         )
     return (
         f"On {where} judge and people agree with Cohen's kappa {_with_interval(kappa)}; "
-        f"they gave the same label to {coverage.agreed:,} of {coverage.compared:,}."
+        f"they gave the same label to {table.agreed:,} of {inside.n:,}."
     )
 
 
@@ -118,7 +194,7 @@ def _with_interval(estimate: Estimate) -> str:
 
 def _groups(report: LevelReport) -> str:
     word = report.coverage.group_word
-    return _count(report.coverage.compared_groups, word.removesuffix("s"), word)
+    return _count(report.agreement.clusters, word.removesuffix("s"), word)
 
 
 def _count(n: int, one: str, many: str) -> str:
@@ -145,13 +221,7 @@ def _level(report: LevelReport) -> Iterator[Caution]:
         )
     if not coverage.reviewed:
         return
-    if report.design is Design.CONVENIENCE:
-        yield caution(
-            "design_not_random",
-            f"{coverage.unreviewed} of {_count(coverage.total, one, many)} have no label and the "
-            "others are not known to be a random sample, so no corrected rate is given.",
-            Figure.RATE,
-        )
+    yield from _designed(report)
     yield from _left_out(report)
     if not coverage.compared:
         yield caution(
@@ -161,7 +231,7 @@ def _level(report: LevelReport) -> Iterator[Caution]:
         )
         return
     yield from _table(report)
-    if coverage.compared_groups < FEW_GROUPS:
+    if report.agreement.clusters < FEW_GROUPS:
         yield caution(
             "few_conversations",
             f"The compared {many} come from {_groups(report)} only; "
@@ -203,12 +273,70 @@ def _level(report: LevelReport) -> Iterator[Caution]:
         )
 
 
+def _designed(report: LevelReport) -> Iterator[Caution]:
+    """Warn about how labelled units were chosen, and about labels that do not count."""
+    coverage, design, level = report.coverage, report.design, report.level
+    one, many = report.unit
+    rate = (Figure.RATE, Figure.DESIGN)
+    if design.kind is DesignKind.CONVENIENCE:
+        message = (
+            f"{coverage.unreviewed} of {_count(coverage.total, one, many)} have no label and the "
+            "others are not known to be a random sample, so no corrected rate is given."
+        )
+        yield Caution("design_not_random", Severity.CAUTION, message, level, rate)
+    if design.kind is DesignKind.OVERRIDE_ONLY:
+        message = (
+            f"Every labelled {one} is one on which people differ from the judge, as it is when "
+            "only faults are corrected: agreement and the rate cannot be told from these."
+        )
+        about = (*rate, Figure.AGREEMENT)
+        yield Caution("override_only", Severity.BLOCKING, message, level, about)
+    if coverage.outside:
+        message = (
+            f"{_count(coverage.outside, f'labelled {one}', f'labelled {many}')} not of the sample "
+            f"«{design.name}» are left out of its figures: nobody drew them."
+        )
+        yield Caution("outside_sample", Severity.INFO, message, level, (Figure.COVERAGE,))
+    if design.strata and not design.random_prefix:
+        message = (
+            "Labels do not follow the drawn order: what was passed over may differ from what was "
+            "labelled."
+        )
+        yield Caution("order_broken", Severity.CAUTION, message, level, rate)
+    for stratum in design.strata:
+        served = stratum.labelled + stratum.skipped
+        if served and stratum.skipped / served > MANY_SKIPPED:
+            message = (
+                f"{stratum.skipped} of {served} {many} of «{stratum.name}» were put off: if they "
+                "are the hard ones, the figures flatter."
+            )
+            yield Caution("skipped_many", Severity.CAUTION, message, level, rate)
+    if coverage.stale:
+        message = (
+            f"{_count(coverage.stale, one, many)} labelled with a judge's word in view that is "
+            "another one by now: not counted."
+        )
+        yield Caution("stale_labels", Severity.CAUTION, message, level, (Figure.COVERAGE,))
+    if coverage.bulk:
+        message = (
+            f"{_count(coverage.bulk, one, many)} answered in bulk or by accepting the judge's "
+            "word: no readings, not counted."
+        )
+        yield Caution("bulk_excluded", Severity.INFO, message, level, (Figure.COVERAGE,))
+    if coverage.rows > coverage.total:
+        message = (
+            f"{coverage.rows:,} verdicts in windows are {coverage.total:,} {many}: each counts "
+            "once."
+        )
+        yield Caution("duplicates_removed", Severity.INFO, message, level, (Figure.COVERAGE,))
+
+
 def _table(report: LevelReport) -> Iterator[Caution]:
     """Put the codes of the table into sentences."""
     one, many = report.unit
     kappa = report.cohen_kappa
     about: tuple[Figure, ...]
-    for code in table_codes(report.table):
+    for code in _codes(report):
         match code:
             case "few_items":
                 compared = _count(report.table.n, one, many)
@@ -234,6 +362,19 @@ def _table(report: LevelReport) -> Iterator[Caution]:
             "from which its uncertainty could be told."
         )
         yield Caution("withheld", Severity.INFO, message, report.level, (Figure.KAPPA,))
+
+
+def _codes(report: LevelReport) -> tuple[str, ...]:
+    """Name what a table warns of: by the units whether they are few, else by what they stand for.
+
+    Labels drawn by verdict are used at other rates than in the run, though nobody is biased.
+    """
+    found = report.agreement
+    if found.weighted is None:
+        return table_codes(found.table)
+    stands_for = Cells(found.table.categories, found.weighted)
+    few = [code for code in table_codes(found.table) if code == "few_items"]
+    return (*few, *(code for code in table_codes(stands_for) if code != "few_items"))
 
 
 def _left_out(report: LevelReport) -> Iterator[Caution]:

@@ -8,43 +8,45 @@ Source: the usual definitions; Matthews 1975 (Biochimica et Biophysica Acta 405:
 
 import math
 
-from faithtui.domain.agreement import Statistic, Table
 from faithtui.domain.estimates import Point, Reason
 from faithtui.domain.intervals import Scale
+from faithtui.domain.statistics.coefficients import specific_agreement
+from faithtui.domain.statistics.leaving_out import Statistic
+from faithtui.domain.statistics.tables import Counted
 
 
-def prevalence(table: Table) -> Point:
+def prevalence(table: Counted) -> Point:
     """Compute the share of units people call positive."""
     return table.rows[0] / table.n if table.n else Reason.NO_ITEMS
 
 
-def precision(table: Table) -> Point:
+def precision(table: Counted) -> Point:
     """Compute the share of flagged units that are positive: tp / (tp + fp)."""
     return _share(table, table.counts[0][0], table.columns[0], Reason.NO_PREDICTED_POSITIVES)
 
 
-def recall(table: Table) -> Point:
+def recall(table: Counted) -> Point:
     """Compute the share of positive units that are flagged: tp / (tp + fn)."""
     return _share(table, table.counts[0][0], table.rows[0], Reason.NO_REFERENCE_POSITIVES)
 
 
-def specificity(table: Table) -> Point:
+def specificity(table: Counted) -> Point:
     """Compute the share of negative units that are not flagged: tn / (tn + fp)."""
     return _share(table, table.counts[1][1], table.rows[1], Reason.ONE_CLASS_ONLY)
 
 
-def npv(table: Table) -> Point:
+def npv(table: Counted) -> Point:
     """Compute the share of units not flagged that are negative: tn / (tn + fn)."""
     return _share(table, table.counts[1][1], table.columns[1], Reason.ONE_CLASS_ONLY)
 
 
-def f1(table: Table) -> Point:
+def f1(table: Counted) -> Point:
     """Compute 2 tp / (2 tp + fp + fn); undefined when nobody flags anything."""
-    used = table.rows[0] + table.columns[0]
-    return _share(table, 2 * table.counts[0][0], used, Reason.NO_REFERENCE_POSITIVES)
+    found = specific_agreement(table, 0)
+    return Reason.NO_REFERENCE_POSITIVES if found is Reason.NO_VARIATION else found
 
 
-def balanced_accuracy(table: Table) -> Point:
+def balanced_accuracy(table: Counted) -> Point:
     """Compute the mean of recall and specificity."""
     hits, rejections = recall(table), specificity(table)
     if isinstance(hits, Reason):
@@ -54,7 +56,7 @@ def balanced_accuracy(table: Table) -> Point:
     return (hits + rejections) / 2
 
 
-def mcc(table: Table) -> Point:
+def mcc(table: Counted) -> Point:
     """Compute Matthews' correlation, in [-1, 1]; undefined when a margin is empty."""
     if not table.n:
         return Reason.NO_ITEMS
@@ -78,7 +80,7 @@ BALANCED_ACCURACY = Statistic(balanced_accuracy, lambda table: table.n, Scale.LO
 MCC = Statistic(mcc, lambda table: table.n, Scale.ATANH)
 
 
-def _share(table: Table, part: int, whole: int, when_empty: Reason) -> Point:
+def _share(table: Counted, part: float, whole: float, when_empty: Reason) -> Point:
     if not table.n:
         return Reason.NO_ITEMS
     return part / whole if whole else when_empty

@@ -69,7 +69,14 @@ class Method(StrEnum):
 
     JACKKNIFE_LOGIT = "cluster_jackknife_t_logit"
     JACKKNIFE_ATANH = "cluster_jackknife_t_atanh"
+    JACKKNIFE = "cluster_jackknife_t"
+    BOOTSTRAP = "cluster_bootstrap_percentile"
     WILSON = "wilson"
+    STRATIFIED = "stratified_normal_fpc"
+    PPI = "ppi_normal"
+    LANG_REICZIGEL = "lang_reiczigel"
+    DELONG = "delong"
+    BOUNDS = "exact_bounds"
 
 
 Point = float | Reason

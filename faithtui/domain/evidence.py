@@ -77,6 +77,8 @@ _NEIGHBOUR = 0.1
 """How much of its neighbours' match a sentence gets: what belongs together stands together."""
 _MISSPELT = 0.8
 """What a word counts that was found misspelt."""
+_MOST_CLASHES = 12
+"""Sentences of one passage that are quoted because they differ: nobody reads more of them."""
 _ABSOLUTE_WORDS = "alway always never all every any each must entire entirely"
 _ABSOLUTE = frozenset(_ABSOLUTE_WORDS.split())
 """Words that a condition in the passage contradicts."""
@@ -158,25 +160,53 @@ def differences(claim: ReadText, sentence: Sequence[Word]) -> tuple[MarkKind, ..
     side has an odd number of them and the other has not; conditions when the claim allows of no
     exception and the sentence makes one.
     """
-    found: list[MarkKind] = []
-    for kind in ("number", "date", "name"):
-        ours = {word.stem for word in claim.words if word.kind == kind}
-        theirs = {word.stem for word in sentence if word.kind == kind}
-        # The same word may be of another kind there, such as a name that opens the sentence.
-        lacking = ours - {word.stem for word in sentence}
-        if lacking and theirs - {word.stem for word in claim.words}:
-            found.append(kind)
-    negations = [
-        sum(word.kind == "negation" for word in words) % 2 for words in (claim.words, sentence)
-    ]
-    if negations[0] != negations[1]:
-        found.append("negation")
-    conditions = [
-        any(word.kind == "condition" for word in side) for side in (claim.words, sentence)
-    ]
-    if conditions == [False, True] and any(word.stem in _ABSOLUTE for word in claim.words):
-        found.append("condition")
-    return tuple(found)
+    return _Decisive.of(claim).differs(sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decisive:
+    """What a claim is held against in every sentence, taken out of it once."""
+
+    stems: frozenset[str]
+    by_kind: Mapping[MarkKind, frozenset[str]]
+    """Stems of numbers, dates and names."""
+    is_negated: bool
+    has_condition: bool
+    is_absolute: bool
+
+    @classmethod
+    def of(cls, claim: ReadText) -> "_Decisive":
+        """Take it out of a claim."""
+        words = claim.words
+        kinds: tuple[MarkKind, ...] = ("number", "date", "name")
+        return cls(
+            frozenset(word.stem for word in words),
+            {kind: frozenset(word.stem for word in words if word.kind == kind) for kind in kinds},
+            _is_negated(words),
+            any(word.kind == "condition" for word in words),
+            any(word.stem in _ABSOLUTE for word in words),
+        )
+
+    def differs(self, sentence: Sequence[Word]) -> tuple[MarkKind, ...]:
+        """See `differences`."""
+        found: list[MarkKind] = []
+        there = {word.stem for word in sentence}
+        for kind, ours in self.by_kind.items():
+            # The same word may be of another kind there, such as a name that opens the sentence.
+            if ours <= there:
+                continue
+            if any(word.kind == kind and word.stem not in self.stems for word in sentence):
+                found.append(kind)
+        if self.is_negated != _is_negated(sentence):
+            found.append("negation")
+        forbids = self.is_absolute and not self.has_condition
+        if forbids and any(word.kind == "condition" for word in sentence):
+            found.append("condition")
+        return tuple(found)
+
+
+def _is_negated(words: Sequence[Word]) -> bool:
+    return sum(word.kind == "negation" for word in words) % 2 == 1
 
 
 def excerpt(passage: ReadText, needed: Sequence[Span], budget: int) -> tuple[Span, ...]:
@@ -308,12 +338,17 @@ def _rank(
     if not quotes and best is not None and match * subject >= QUOTE_FROM:
         quotes.append(Quote(passage.sentences[best], None))
     differs: dict[MarkKind, None] = {}
+    decisive = _Decisive.of(claim)
+    clashing = []
     for index, share in enumerate(shares):
         if share * subject >= CLASH_FROM:
-            found = differences(claim, passage.words_in(index))
+            found = decisive.differs(passage.words_in(index))
             if found:
-                _add_quote(quotes, Quote(passage.sentences[index], None))
+                clashing.append(index)
                 differs |= dict.fromkeys(found)
+    clashing.sort(key=lambda index: (-shares[index], index))
+    for index in sorted(clashing[:_MOST_CLASHES]):
+        _add_quote(quotes, Quote(passage.sentences[index], None))
     quotes.sort(key=lambda quote: quote.span.start)
     read = [quote.span for quote in quotes]
     if not read and best is not None:

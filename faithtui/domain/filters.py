@@ -151,6 +151,11 @@ class Filter:
         plain = [term for term in self.of(Name.TEXT) if not term.negated and not term.quoted]
         return plain[-1] if plain else None
 
+    @property
+    def tells_the_judge(self) -> bool:
+        """Whether what is found tells what the judge said of it."""
+        return any(_tells_the_judge(term) for term in self.terms)
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -339,13 +344,17 @@ def _wrong(term: Term, ground: Ground) -> str | None:
     if name not in TAKEN[ground.scope]:
         there = ", ".join(f"{each}:" for each in names_for(ground))
         return f"{told}: {ground.scope} cannot be found by `{name}:`; possible are {there}"
-    if ground.blind and (
-        name in _TELLS_THE_JUDGE or (name is Name.IS and value.casefold() in _JUDGE_QUALITIES)
-    ):
+    if ground.blind and _tells_the_judge(term):
         return f"{told} would tell what the judge said, and this queue is blind"
     if _is_possible(term, ground):
         return None
     return f"{told}: after `{name}:` comes {possible(name, ground)}"
+
+
+def _tells_the_judge(term: Term) -> bool:
+    return term.name in _TELLS_THE_JUDGE or (
+        term.name is Name.IS and term.value.casefold() in _JUDGE_QUALITIES
+    )
 
 
 def _is_possible(term: Term, ground: Ground) -> bool:

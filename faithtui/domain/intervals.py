@@ -38,6 +38,8 @@ class Scale(StrEnum):
     """For shares, [0, 1]."""
     ATANH = "atanh"
     """For chance-corrected figures and correlations, [-1, 1]."""
+    NATURAL = "natural"
+    """For means and differences: as they are."""
 
 
 def t_quantile(level: float, df: int) -> float:
@@ -132,8 +134,9 @@ def jackknife_interval(
 
     Returns:
         Lower and upper end on the natural scale: value +- t * se with G - 1 degrees of freedom on
-        `scale`, transformed back. Values are clipped before (shares to 0.0001..0.9999, the others
-        to -0.999..0.999); if that moves the value itself, the ends are widened to include it.
+        `scale`, transformed back. Values are clipped before (shares to 0.0001..0.9999, kappa-type
+        figures to -0.999..0.999); if that moves the value itself, the ends are widened to include
+        it.
     """
     there, back = _TRANSFORMS[scale]
     groups = sum(times for _, times in left_out)
@@ -150,16 +153,18 @@ def estimate(
     *,
     n: int,
     level: float = LEVEL,
+    fewest: int = FEWEST_GROUPS,
 ) -> Estimate:
     """Put a figure and its interval together, or say why one of them is not there.
 
     - No value: undefined, with the value's reason.
-    - Fewer than five groups, or a figure that one group alone decides (it is undefined without
+    - Fewer than `fewest` groups, or a figure that one group alone decides (it is undefined without
       that group): the point estimate only, `too_few_clusters`.
-    - A share of 0 or 1, or leave-one-out values that are all equal: Wilson over the *groups*, as
-      if each were one trial; conservative. A kappa-type figure is then withheld,
-      `no_variation`: there is nothing to make an interval from, and "1.00 [1.00, 1.00]" would say
-      the opposite of what is known.
+    - A share of 0 or 1, or one that is 0 or 1 without one of its groups, or leave-one-out values
+      that are all equal: Wilson over the *groups*, as if each were one trial; conservative. A
+      kappa-type figure is then withheld, `no_variation`: there is nothing to make an interval
+      from, and "1.00 [1.00, 1.00]" would say the opposite of what is known. A mean or a difference
+      keeps its value, without an interval.
     - Otherwise the jackknife.
 
     Args:
@@ -169,6 +174,7 @@ def estimate(
         scale: What kind of figure it is.
         n: Units that entered.
         level: Confidence level in (0, 1).
+        fewest: Groups an interval takes, at least 2.
     """
     groups = sum(times for _, times in left_out)
     if isinstance(value, Reason):
@@ -176,18 +182,21 @@ def estimate(
     if scale is Scale.ATANH and abs(value) >= 1 - _SAME:
         return withheld(Reason.NO_VARIATION, n, groups)
     known = [(each, times) for each, times in left_out if not isinstance(each, Reason)]
-    if groups < FEWEST_GROUPS or len(known) < len(left_out):
+    if groups < fewest or len(known) < len(left_out):
         return Estimate(value, Status.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
     there, _ = _TRANSFORMS[scale]
     moved = [there(each) for each, _ in known]
-    at_an_end = scale is Scale.LOGIT and not 0 < value < 1
+    # On a scale without ends, one group that holds all there is would be infinitely far away.
+    at_an_end = scale is Scale.LOGIT and any(not 0 < each < 1 for each in (value, *_values(known)))
     if max(moved) - min(moved) > _SAME and not at_an_end:
-        method = Method.JACKKNIFE_LOGIT if scale is Scale.LOGIT else Method.JACKKNIFE_ATANH
+        method = _METHODS[scale]
         low, high = jackknife_interval(value, known, scale, level)
         se: float | None = jackknife_se(known)
     elif scale is Scale.LOGIT:
         method, se = Method.WILSON, None
         low, high = wilson(value, groups, level)
+    elif scale is Scale.NATURAL:
+        return Estimate(value, Status.OK, n, groups, Reason.NO_VARIATION)
     else:
         return withheld(Reason.NO_VARIATION, n, groups)
     return Estimate(
@@ -201,6 +210,10 @@ def estimate(
         method=method,
         se=se,
     )
+
+
+def _values(known: Sequence[tuple[float, int]]) -> list[float]:
+    return [value for value, _ in known]
 
 
 def _clip(value: float, low: float, high: float) -> float:
@@ -224,4 +237,10 @@ def _atanh(value: float) -> float:
 _TRANSFORMS: dict[Scale, tuple[Callable[[float], float], Callable[[float], float]]] = {
     Scale.LOGIT: (_logit, _expit),
     Scale.ATANH: (_atanh, math.tanh),
+    Scale.NATURAL: (float, float),
+}
+_METHODS = {
+    Scale.LOGIT: Method.JACKKNIFE_LOGIT,
+    Scale.ATANH: Method.JACKKNIFE_ATANH,
+    Scale.NATURAL: Method.JACKKNIFE,
 }

@@ -42,6 +42,12 @@ class LabelSet:
         """Words of other vocabularies, each with the name of the label it stands for."""
         return tuple((alias, label.name) for label in self.labels for alias in label.aliases)
 
+    @property
+    def severity(self) -> dict[str, int]:
+        """How bad each label is, for ties and worst-of rules: larger is worse."""
+        order = (Polarity.GOOD, Polarity.UNSURE, Polarity.BAD)
+        return {label.name: order.index(label.polarity) for label in self.labels}
+
     def read(self, word: str) -> str | None:
         """Find the label a word stands for.
 

@@ -7,6 +7,7 @@ truth speaks of it at all.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from faithtui.domain.conversation import Span
@@ -43,6 +44,10 @@ class DrawnTruths:
     truths: tuple[ReadText, ...]
     holders: Mapping[str, Sequence[int]]
     """For each stem, the truths that have it."""
+    negated: frozenset[int]
+    """Truths with a negation."""
+    conditional: frozenset[int]
+    """Truths with a condition or a negation."""
 
     @classmethod
     def of(cls, truths: Iterable[ReadText]) -> "DrawnTruths":
@@ -52,7 +57,21 @@ class DrawnTruths:
         for number, each in enumerate(kept):
             for stem in each.vocabulary:
                 holders.setdefault(stem, []).append(number)
-        return cls(kept, holders)
+        negated = frozenset(
+            number
+            for number, each in enumerate(kept)
+            if any(word.kind == "negation" for word in each.words)
+        )
+        with_condition = frozenset(
+            number
+            for number, each in enumerate(kept)
+            if any(word.kind == "condition" for word in each.words)
+        )
+        return cls(kept, holders, negated, negated | with_condition)
+
+    def has(self, stem: str, among: AbstractSet[int]) -> bool:
+        """Whether one of some truths has a word."""
+        return not among.isdisjoint(self.holders.get(stem, ()))
 
 
 def lost_facts(passage: ReadText, drawn: DrawnTruths) -> tuple[LostFact, ...]:
@@ -87,22 +106,20 @@ def _lost_in(passage: ReadText, index: int, drawn: DrawnTruths) -> LostFact | No
     for stem, weight in weights.items():
         for number in drawn.holders.get(stem, ()):
             shared[number] = shared.get(number, 0) + weight
-    speaking = sorted(each for each, weight in shared.items() if weight >= SPEAKS_FROM * total)
+    speaking = {each for each, weight in shared.items() if weight >= SPEAKS_FROM * total}
     if not speaking:
         if len(weights) < _WORDS_OF_A_FACT:
             return None
         return LostFact(passage.sentences[index], index, ())
-    near = [drawn.truths[number] for number in speaking]
-    covered = frozenset().union(*(truth.vocabulary for truth in near))
     condition = _condition(passage, index, words)
-    if condition is not None and not _is_covered(condition, near, drawn):
+    if condition is not None and not _is_covered(condition, speaking, drawn):
         span = Span(condition[0].span.start, condition[-1].span.end)
         return LostFact(span, index, ("condition",), (condition[0].span,))
-    negated = any(word.kind == "negation" for truth in near for word in truth.words)
+    negated = not speaking.isdisjoint(drawn.negated)
     dropped = [
         word
         for word in words
-        if (word.kind in ("number", "name", "date") and word.stem not in covered)
+        if (word.kind in ("number", "name", "date") and not drawn.has(word.stem, speaking))
         or (word.kind == "negation" and not negated)
     ]
     if not dropped:
@@ -125,19 +142,10 @@ def _condition(passage: ReadText, index: int, words: Sequence[Word]) -> list[Wor
     return None
 
 
-def _is_covered(
-    condition: Sequence[Word],
-    near: Sequence[ReadText],
-    drawn: DrawnTruths,
-) -> bool:
+def _is_covered(condition: Sequence[Word], speaking: AbstractSet[int], drawn: DrawnTruths) -> bool:
     """Say whether truths with a condition or a negation have most words of this one."""
     weights = weights_of(condition)
     touching = {number for stem in weights for number in drawn.holders.get(stem, ())}
-    conditional = [
-        truth.vocabulary
-        for truth in (*near, *(drawn.truths[number] for number in sorted(touching)))
-        if any(word.kind in ("condition", "negation") for word in truth.words)
-    ]
-    there = frozenset().union(*conditional) if conditional else frozenset()
-    kept = sum(weight for stem, weight in weights.items() if stem in there)
+    conditional = (speaking | touching) & drawn.conditional
+    kept = sum(weight for stem, weight in weights.items() if drawn.has(stem, conditional))
     return kept >= _COVERED_FROM * sum(weights.values())

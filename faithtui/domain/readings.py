@@ -1,9 +1,62 @@
 """What agreement is computed from: one reading per unique claim, one per rated answer."""
 
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
 
-from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.ids import ClaimId, ConversationId, SampleId
+from faithtui.domain.review import Action
 from faithtui.domain.scores import Score
+
+Duplicates = Literal["first_window", "majority", "worst", "latest"]
+"""Which of a claim's windows the judge's label is taken from. `first_window` and `latest` take what
+was said there, no verdict included; the others combine the verdicts there are, and a majority that
+is tied goes to the most severe."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingSettings:
+    """What of a run is read, and how it counts."""
+
+    duplicates: Duplicates = "first_window"
+    sample: SampleId | None = None
+    """The sample to rest on; None: the one with the most labelled claims."""
+    blind_only: bool = False
+    """Labels given with the judge's word in view are read as if they were not there, so that an
+    earlier blind one of the same person stands."""
+
+
+class LabelState(StrEnum):
+    """How a claim stands with people, all of them together."""
+
+    UNREVIEWED = "unreviewed"
+    """Nobody said anything: neither agreed nor disagreed."""
+    LABELLED = "labelled"
+    """Somebody gave a verdict that counts, `x` included."""
+    SKIPPED = "skipped"
+    """Somebody put it off, and nobody answered."""
+    BULK = "bulk"
+    """Answered in bulk, or by taking over the judge's word, alone: no reading of the claim."""
+    STALE = "stale"
+    """Answered with the judge's word in view, and this run's judge says otherwise by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """One person's verdict that counts."""
+
+    reviewer: str
+    verdict: str
+    """In the words of the run's metric, `x` included, or a word that means nothing there."""
+    action: Action
+    blind: bool | None
+    """Given before the judge's word was known; None: not known. Imported ones are blind."""
+    seconds: float | None = None
+    """How long the claim was on screen."""
+    code: str | None = None
+    """Reason code: the stage that failed."""
+    order: int = 0
+    """Place in the log: larger is later. Draws the progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +72,8 @@ class ClaimReading:
     turn: int
     text: str
     judge: str | None
-    """Label of the claim's home window (the first that holds it); None: no verdict."""
+    """Label of the claim's home window (the first that holds it), or by another rule for
+    duplicates if the report was asked for one; None: no verdict."""
     human: str | None
     """Consensus of people in the words of the run's metric, `x` included, or a word that means
     nothing there; None: unreviewed, which is not agreement."""
@@ -32,6 +86,18 @@ class ClaimReading:
     blind: bool | None = None
     """Every verdict in the consensus was given before the judge's was shown, as imported ones
     are; None: not known, or unreviewed."""
+    state: LabelState = LabelState.UNREVIEWED
+    opinions: tuple[Opinion, ...] = ()
+    """Verdicts that count, one per person, in the order in which they were given. A final word
+    (`ADJUDICATED`) stands beside what its giver had said before, or people who differed and then
+    settled it would seem to have agreed."""
+    confidence: float | None = None
+    """The judge's probability in [0, 1] that the claim is supported, in its home window."""
+    stratum: str | None = None
+    """Stratum of the claim in the frame of the sample the report rests on, drawn or not; None
+    where no sample was drawn by strata."""
+    position: int | None = None
+    """Place in the drawn order of that sample, from 0; None: not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +120,130 @@ class AnswerReading:
     rating: float | None
     """Mean of people's ratings, in [0, 1]; None when the scale has none."""
     raters: int
+    opinions: tuple[Opinion, ...] = ()
+    """Labels of the answer as a whole, one per person, imported and given here."""
+
+
+class ScoredUnit(StrEnum):
+    """What has a score."""
+
+    WINDOW = "window"
+    CONVERSATION = "conversation"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreReading:
+    """A window or a conversation: the judge's score, and the same formula on people's labels."""
+
+    unit: ScoredUnit
+    key: str
+    """The conversation's own id."""
+    group: str
+    window: int | None
+    """Number of the window in its conversation, from 0; None for a conversation."""
+    judge: float | None
+    """In [0, 1]; None: no score."""
+    human: float | None
+    """The metric's formula on people's labels; None unless every claim has one."""
+    claims: int
+    """Unique claims in it; 0: the score is fixed by rule and says nothing."""
+    labelled: int
+    """Of those, the ones with a verdict of people that counts."""
+
+
+class DesignKind(StrEnum):
+    """How the labelled claims were chosen. Exported word for word."""
+
+    NONE = "none"
+    """No claim has a person's verdict."""
+    CENSUS = "census"
+    """All have."""
+    SIMPLE = "simple_random"
+    STRATIFIED = "stratified"
+    CLUSTER = "cluster"
+    """Whole conversations, drawn at random."""
+    OVERRIDE_ONLY = "override_only"
+    """Only where people differ from the judge, as a reviewer leaves behind who corrects."""
+    CONVENIENCE = "convenience"
+    """Some have, and nothing says they were drawn at random."""
+
+
+@dataclass(frozen=True, slots=True)
+class StratumReading:
+    """A stratum of the sample a report rests on. All counts are claims."""
+
+    name: str
+    population: int
+    """In the frame."""
+    drawn: int
+    labelled: int
+    """Drawn and labelled."""
+    skipped: int
+    """Drawn, put off, and not labelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesignReading:
+    """How the labels a report rests on were chosen."""
+
+    kind: DesignKind
+    frame: int
+    """Claims that could have been drawn: those of the run, but for census and samples alike."""
+    strata: tuple[StratumReading, ...] = ()
+    """() without a sample."""
+    sample: SampleId | None = None
+    name: str = ""
+    seed: int | None = None
+    random_prefix: bool = False
+    """What is labelled follows the drawn order without a gap but for skipped ones, so that
+    stopping early is harmless."""
+    outside: int = 0
+    """Labelled claims that are not of the sample: a convenience sample, left out of its
+    figures."""
+    conversations: int = 0
+    """Conversations in the frame; with `CLUSTER`, what was drawn from."""
+    drawn_conversations: int = 0
+    """With `CLUSTER`: conversations of which every claim is labelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReadings:
+    """Everything of a run that a report is computed from."""
+
+    claims: tuple[ClaimReading, ...]
+    """In the order of the run."""
+    answers: tuple[AnswerReading, ...]
+    scores: tuple[ScoreReading, ...]
+    """Windows first, in the order of the run."""
+    design: DesignReading
+
+
+@dataclass(frozen=True, slots=True)
+class PairedReading:
+    """A claim that two runs judged, what both judges said, and what people said."""
+
+    claim: ClaimId
+    conversation: ConversationId
+    group: str
+    """What must stay together when conversations are left out."""
+    first: str | None
+    """Label of the first run's judge, in the claim's home window there; None: no verdict."""
+    second: str | None
+    """The same of the second run."""
+    human: str | None
+    """Consensus of people in the words of both runs, `x` included, or a word that means nothing
+    there; None: no label that counts."""
+    blind: bool | None
+    """Every verdict in the consensus was given before a judge's was shown; None: without any. A
+    label given with one judge in view favours that one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairedReadings:
+    """Two runs on the claims that both judged."""
+
+    claims: tuple[PairedReading, ...]
+    """In the order of the first run."""
+    only_first: int
+    """Claims that the first run judged and the second did not."""
+    only_second: int

@@ -5,106 +5,185 @@ label of a whole answer against its pass or fail). Unreviewed is not agreed: a u
 person's verdict is counted in the coverage and enters no figure.
 """
 
-import json
-import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from operator import attrgetter
 
 from faithtui.domain.agreement import share
 from faithtui.domain.cautions import cautions, headline
-from faithtui.domain.estimates import LEVEL, Estimate
-from faithtui.domain.labels import LabelSet
-from faithtui.domain.levels import CLAIM, answer_level_report, claim_level_report
-from faithtui.domain.ranks import auroc_estimate, spearman_estimate
-from faithtui.domain.readings import AnswerReading, ClaimReading
+from faithtui.domain.labels import Label, LabelSet, Polarity
+from faithtui.domain.levels import CLAIM, Compared, answer_level_report, claim_level_report
+from faithtui.domain.readings import AnswerReading, ClaimReading, RunReadings
+from faithtui.domain.report_comparison import PairedUnit, comparisons
+from faithtui.domain.report_people import anchoring_report, human_report, rater_reports
+from faithtui.domain.report_scores import answer_scores, calibration_report, unit_score_reports
+from faithtui.domain.report_slices import breakdowns, progress
 from faithtui.domain.report_values import (
     AgreementReport,
-    Caution,
-    ClassReport,
     Consistency,
-    Coverage,
-    Design,
-    Detection,
-    Disagreement,
-    Figure,
-    Level,
-    LevelReport,
-    ScoreReport,
-    Severity,
-    VerdictCount,
+    ReportSettings,
     primary_level,
 )
-from faithtui.domain.scores import ScoreState, ScoringRule
-
-__all__ = [
-    "AgreementReport",
-    "Caution",
-    "ClassReport",
-    "Consistency",
-    "Coverage",
-    "Design",
-    "Detection",
-    "Disagreement",
-    "Estimate",
-    "Figure",
-    "Level",
-    "LevelReport",
-    "ScoreReport",
-    "Severity",
-    "VerdictCount",
-    "agreement_report",
-    "readings_digest",
-]
+from faithtui.domain.scores import ScoringRule
+from faithtui.domain.statistics.recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode
+from faithtui.domain.steadiness import Steadiness
 
 _CLAIM_PARTS = attrgetter(
-    *("key", "group", "turn", "text", "judge", "human", "reviewers", "windows", "steady", "blind")
+    *("key", "group", "turn", "text", "judge", "human", "reviewers", "windows", "steady", "blind"),
+    *("state.value", "confidence", "stratum", "position"),
 )
+_OPINION_PARTS = attrgetter("reviewer", "verdict", "action.value", "blind", "seconds", "code")
 _ANSWER_PARTS = attrgetter(
-    *("key", "group", "turn", "score.value", "score.state", "claims", "passes", "human", "rating"),
+    *(
+        "key",
+        "group",
+        "turn",
+        "score.value",
+        "score.state.value",
+        "claims",
+        "passes",
+        "human",
+        "rating",
+    ),
     "raters",
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Who judged what, in words."""
+
+    metric: str = ""
+    judge: str = ""
+    """Name of the judge, for sentences and for the comparison with another one."""
+    unit: tuple[str, str] = CLAIM
+    """What the metric judges, one and many."""
+    answers_are_claims: bool = False
+    """What the metric judges are the answers themselves. The claim level has them then, and the
+    answer level stays empty: the same labels would be shown as evidence twice."""
+    confidence: str = "stated"
+    """Where the judge's confidence comes from: `stated`, `token_probability`, `vote_share`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherJudge:
+    """Another run, on the claims that both judged."""
+
+    name: str
+    units: tuple[PairedUnit, ...]
+
+
 def agreement_report(
-    claims: Sequence[ClaimReading],
-    answers: Sequence[AnswerReading],
+    readings: RunReadings,
     labels: LabelSet,
     rule: ScoringRule,
-    level: float = LEVEL,
+    settings: ReportSettings | None = None,
     *,
-    unit: tuple[str, str] = CLAIM,
-    answers_are_claims: bool = False,
+    judged: Judged | None = None,
+    other: OtherJudge | None = None,
+    repeats: tuple[Steadiness, ...] = (),
 ) -> AgreementReport:
     """Compare a run's judge with people.
 
     Args:
-        claims: One reading per unique claim of the run, in the order disagreements are listed.
-        answers: One reading per answer of the run.
+        readings: Of the run, in the order disagreements are listed.
         labels: The metric's vocabulary; its order is the order of the tables.
         rule: The run's scoring rule: which labels pass, and from where on a score passes.
-        level: Confidence level of the intervals, in (0, 1).
-        unit: What the metric judges, one and many, for sentences.
-        answers_are_claims: What the metric judges are the answers themselves. The claim level has
-            them then, and the answer level stays empty: the same labels would be shown as evidence
-            twice.
+        settings: What is asked for; None: the usual.
+        judged: Who judged what.
+        other: A second judge to compare with.
+        repeats: How steady each person is.
     """
-    claim_level = claim_level_report(claims, labels, rule, level, unit)
-    answer_level = answer_level_report(() if answers_are_claims else answers, rule, level)
-    scores = _scores(answers, rule, level)
-    consistency = _consistency(claims, level)
-    return AgreementReport(
-        headline=headline(primary_level(claim_level, answer_level)),
-        warnings=cautions(claim_level, answer_level, scores, consistency),
+    wanted = settings or ReportSettings()
+    who = judged or Judged()
+    if wanted.ordinal:
+        # The scale is from support to contradiction, whatever order the metric declares.
+        worse = labels.severity
+        labels = LabelSet(tuple(sorted(labels.labels, key=lambda label: worse[label.name])))
+    claims, names, passing = readings.claims, labels, rule
+    if wanted.idk is not IdkRule.THREE:
+        claims, names, passing, other = _recoded(claims, labels, rule, wanted.idk, other)
+    compared = Compared(claims, names, readings.design, wanted)
+    figures = compared.figures
+    claim_level = claim_level_report(claims, compared, passing, who.unit)
+    answers = () if who.answers_are_claims else readings.answers
+    answer_level = answer_level_report(answers, rule, wanted)
+    found = AgreementReport(
+        headline="",
+        warnings=(),
         claims=claim_level,
         answers=answer_level,
-        scores=scores,
-        consistency=consistency,
+        scores=answer_scores(readings.answers, rule, wanted.level),
+        unit_scores=unit_score_reports(readings.scores, rule, readings.design, wanted),
+        consistency=_consistency(readings.claims, wanted.level),
+        raters=rater_reports(compared.inside, figures),
+        humans=human_report(claims, figures),
+        anchoring=anchoring_report(compared.inside, figures),
+        repeats=repeats,
+        calibration=calibration_report(compared.inside, names, who.confidence, wanted),
+        breakdowns=breakdowns(compared.inside, figures, who.metric, who.judge),
+        comparison=None
+        if other is None
+        else comparisons([(who.judge, other.name, other.units)], figures)[0],
+        progress=progress(compared.inside, figures),
+        settings=wanted,
         passing=rule.passing,
         bar=rule.bar,
-        level=level,
-        digest=readings_digest(claims, answers),
+        digest=readings_digest(readings.claims, readings.answers),
     )
+    return replace(
+        found,
+        headline=headline(primary_level(claim_level, answer_level), who.judge),
+        warnings=cautions(found),
+    )
+
+
+def _recoded(
+    claims: Sequence[ClaimReading],
+    labels: LabelSet,
+    rule: ScoringRule,
+    idk: IdkRule,
+    other: OtherJudge | None,
+) -> tuple[tuple[ClaimReading, ...], LabelSet, ScoringRule, OtherJudge | None]:
+    """Read all labels as faithful or not; words that are no label of the set stay what they are."""
+    known = {name: recode(name, idk, labels, rule.passing) for name in labels.names}
+    two = LabelSet(
+        (
+            Label(FAITHFUL, "F", "faithful", Polarity.GOOD),
+            Label(UNFAITHFUL, "U", "unfaithful", Polarity.BAD),
+        )
+    )
+
+    def read(word: str | None) -> str | None:
+        return None if word is None else known.get(word, word)
+
+    units = tuple(
+        replace(
+            claim,
+            judge=read(claim.judge),
+            human=read(claim.human),
+            opinions=tuple(
+                replace(each, verdict=known.get(each.verdict, each.verdict))
+                for each in claim.opinions
+            ),
+        )
+        for claim in claims
+    )
+    if other is not None:
+        other = OtherJudge(
+            other.name,
+            tuple(
+                replace(
+                    each,
+                    a=known.get(each.a, each.a),
+                    b=known.get(each.b, each.b),
+                    human=read(each.human),
+                )
+                for each in other.units
+            ),
+        )
+    return units, two, replace(rule, passing=(FAITHFUL,)), other
 
 
 def readings_digest(claims: Iterable[ClaimReading], answers: Iterable[AnswerReading]) -> str:
@@ -115,43 +194,19 @@ def readings_digest(claims: Iterable[ClaimReading], answers: Iterable[AnswerRead
     Returns:
         64 hexadecimal digits, SHA-256.
     """
+    # Python's own way of writing constants leaves no two readings alike, and is the fastest.
     rows = [
-        *(("claim", *_CLAIM_PARTS(claim)) for claim in claims),
-        *(("answer", *_ANSWER_PARTS(answer)) for answer in answers),
-    ]
-    return sha256("\n".join(sorted(map(json.dumps, rows))).encode()).hexdigest()
-
-
-def _scores(answers: Sequence[AnswerReading], rule: ScoringRule, level: float) -> ScoreReport:
-    said = [answer for answer in answers if answer.human is not None or answer.rating is not None]
-    judged = [answer for answer in said if answer.claims]
-    # Rounded so that means of the same ratings in another order tie.
-    scored = [
-        (answer, round(answer.score.value, 9))
-        for answer in judged
-        if answer.score.state is ScoreState.SCORED and answer.score.value is not None
-    ]
-    rated = [
-        (answer.group, score, round(answer.rating, 9))
-        for answer, score in scored
-        if answer.rating is not None
-    ]
-    return ScoreReport(
-        answers=len(said),
-        vacuous=len(said) - len(judged),
-        unscored=len(judged) - len(scored),
-        spearman=spearman_estimate(rated, level),
-        auroc=auroc_estimate(
-            [
-                (answer.group, score, answer.human in rule.passing)
-                for answer, score in scored
-                if answer.human is not None
-            ],
-            level,
+        *(
+            f"claim {_CLAIM_PARTS(claim)!a} {sorted(map(_opinion, claim.opinions))!a}"
+            for claim in claims
         ),
-        judge_mean=_mean(score for _, score, _ in rated),
-        human_mean=_mean(rating for _, _, rating in rated),
-    )
+        *(f"answer {_ANSWER_PARTS(answer)!a}" for answer in answers),
+    ]
+    return sha256("\n".join(sorted(rows)).encode()).hexdigest()
+
+
+def _opinion(opinion: object) -> str:
+    return ascii(_OPINION_PARTS(opinion))
 
 
 def _consistency(claims: Sequence[ClaimReading], level: float) -> Consistency:
@@ -161,8 +216,3 @@ def _consistency(claims: Sequence[ClaimReading], level: float) -> Consistency:
         steady=sum(steady for _, steady in repeated),
         share=share(repeated, level),
     )
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    numbers = list(values)
-    return math.fsum(numbers) / len(numbers) if numbers else None

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from faithtui.domain.agreement import Table
-from faithtui.domain.estimates import Estimate
-from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.estimates import LEVEL, Estimate
+from faithtui.domain.ids import ClaimId, ConversationId, SampleId
+from faithtui.domain.readings import DesignReading, Duplicates, ScoredUnit
+from faithtui.domain.statistics.recoding import IdkRule
+from faithtui.domain.steadiness import Steadiness
 
 
 class Level(StrEnum):
@@ -28,15 +31,37 @@ class Severity(StrEnum):
     BLOCKING = "blocking"
 
 
-class Design(StrEnum):
-    """How the reviewed units were chosen."""
+class IntervalMethod(StrEnum):
+    """How intervals of agreement figures are made."""
 
-    NONE = "none"
-    """No unit has a person's verdict."""
-    CONVENIENCE = "convenience"
-    """Some have, and nothing says they were drawn at random."""
-    CENSUS = "census"
-    """All have."""
+    JACKKNIFE = "jackknife"
+    """Leave one group out at a time; Student t."""
+    BOOTSTRAP = "bootstrap"
+    """Draw groups with replacement; percentiles. Needs a seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSettings:
+    """What a report was asked for. Equal settings and labels give equal reports."""
+
+    level: float = LEVEL
+    """Confidence level of the intervals, in (0, 1)."""
+    duplicates: Duplicates = "first_window"
+    """Which of a claim's windows the judge's label is taken from."""
+    idk: IdkRule = IdkRule.THREE
+    interval: IntervalMethod = IntervalMethod.JACKKNIFE
+    resamples: int = 2_000
+    """Under `BOOTSTRAP`."""
+    seed: int = 0
+    """Of the bootstrap and of drawn permutations."""
+    ordinal: bool = False
+    """Labels are on a scale, in their order; adds the coefficients that use it."""
+    blind_only: bool = False
+    """Verdicts given with the judge in view do not count."""
+    sample: SampleId | None = None
+    """The sample to rest on; None: the one with the most labels."""
+    target: float = 0.1
+    """Half-width that the interval of the watched figure shall reach."""
 
 
 class Figure(StrEnum):
@@ -51,6 +76,11 @@ class Figure(StrEnum):
     RATE = "rate"
     """Share of units that pass, by people."""
     SCORES = "scores"
+    CALIBRATION = "calibration"
+    DESIGN = "design"
+    HUMANS = "between_humans"
+    ANCHORING = "blind_vs_shown"
+    COMPARISON = "comparison"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +106,8 @@ class VerdictCount:
     """None: the judge gave no verdict."""
     units: int
     reviewed: int
+    skipped: int = 0
+    """Put off by somebody, answered by nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +156,15 @@ class Coverage:
     """Compared units people labelled with the judge's verdict in view; the rest is not known."""
     by_verdict: tuple[VerdictCount, ...]
     """One per category in order, then None for missing verdicts; units sum to `total`."""
+    skipped: int = 0
+    """Of the unreviewed: put off by somebody."""
+    bulk: int = 0
+    """Of the unreviewed: answered in bulk or by accepting the judge's word only."""
+    stale: int = 0
+    """Of the unreviewed: answered with a judge's word in view that is another one by now."""
+    outside: int = 0
+    """Compared units that are not of the sample the figures rest on, and so are left out of
+    them."""
 
     @property
     def reviewed(self) -> int:
@@ -195,6 +236,58 @@ class Disagreement:
     human: str
     text: str
     """The claim; for an answer its score and the threshold, in words."""
+    raters: tuple[str, ...] = ()
+    """Who gave a verdict that counts."""
+    blind: bool = False
+    """All of them before the judge's word was known."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarginTest:
+    """Whether two sides use the labels equally often, as if units were independent."""
+
+    name: str
+    """`mcnemar_mid_p` for two labels, `bowker` for more."""
+    statistic: float | None
+    df: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two sides agree on the same units."""
+
+    table: Table
+    """Rows the reference, columns who is compared with it; every unit counted once."""
+    clusters: int
+    """Groups of these units."""
+    weighted: tuple[tuple[float, ...], ...] | None
+    """The same with each unit weighted by one over its probability of being labelled; None when
+    all weights are equal. The figures below are computed from it where it is there."""
+    percent: Estimate
+    chance: float | None
+    """Agreement expected by chance, as kappa computes it; None when nothing was compared."""
+    cohen_kappa: Estimate
+    scott_pi: Estimate
+    krippendorff_alpha: Estimate
+    gwet_ac1: Estimate
+    weighted_kappa: Estimate | None
+    """Quadratic weights; None unless the labels are a scale."""
+    gwet_ac2: Estimate | None
+    """Quadratic weights; None unless the labels are a scale."""
+    max_kappa: float | None
+    """Largest kappa these margins allow; None where kappa has no value."""
+    prevalence_index: float | None
+    """Both positive minus both negative, over all; by the strict positive class."""
+    bias_index: float | None
+    """Reference's share of the positive class minus the other side's."""
+    margins: MarginTest | None
+    """None where units weigh differently: the test is one of counts."""
+
+    @property
+    def n(self) -> int:
+        """Units compared."""
+        return self.table.n
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,32 +298,86 @@ class LevelReport:
     unit: tuple[str, str]
     """What is counted, one and many, in the metric's words: `claim`, `claims`."""
     coverage: Coverage
-    design: Design
-    table: Table
-    """Rows people, columns judge; n = coverage.compared."""
+    design: DesignReading
+    agreement: Agreement
+    """Judge against people; `agreement.n` = coverage.compared - coverage.outside."""
     unjudged: tuple[int, ...]
     """Reviewed units without a judge's verdict, by people's label in the order of
     `table.categories`. A column of its own beside the table: such a unit never agrees, and it
     enters no coefficient, because a coefficient compares two verdicts and there is only one."""
-    percent: Estimate
-    chance: float | None
-    """Agreement expected by chance, as kappa computes it; None when nothing was
-    compared."""
-    cohen_kappa: Estimate
-    krippendorff_alpha: Estimate
-    gwet_ac1: Estimate
     classes: tuple[ClassReport, ...]
     """One per category of the table, in order."""
     strict: Detection
     """Unfaithful is what contradicts: labels of bad polarity."""
     lenient: Detection | None
     """Unfaithful is whatever is not supported, unsure included; None for answers."""
-    judge_rate: Estimate
-    """Share of units that pass by the judge, over all units with a judge's label."""
-    human_rate: Estimate
-    """Share of units that pass by people. Withheld unless every unit was reviewed."""
+    rate: "Rate"
     disagreements: tuple[Disagreement, ...]
     """In the order of the readings."""
+    weights: tuple[tuple[str, float], ...] = ()
+    """Of a sample by strata: how many units a compared one of each stratum stands for; without
+    strata that have none."""
+
+    @property
+    def table(self) -> Table:
+        """Rows people, columns judge; every unit counted once."""
+        return self.agreement.table
+
+    @property
+    def percent(self) -> Estimate:
+        """Share of units with the same label from both."""
+        return self.agreement.percent
+
+    @property
+    def chance(self) -> float | None:
+        """Agreement expected by chance."""
+        return self.agreement.chance
+
+    @property
+    def cohen_kappa(self) -> Estimate:
+        """Cohen's kappa."""
+        return self.agreement.cohen_kappa
+
+    @property
+    def krippendorff_alpha(self) -> Estimate:
+        """Krippendorff's nominal alpha."""
+        return self.agreement.krippendorff_alpha
+
+    @property
+    def gwet_ac1(self) -> Estimate:
+        """Gwet's AC1."""
+        return self.agreement.gwet_ac1
+
+
+class RateEstimator(StrEnum):
+    """How the corrected rate was made. Exported word for word."""
+
+    NONE = "none"
+    POST_STRATIFIED = "post_stratified"
+    """A random sample, split by the judge's verdict afterwards."""
+    STRATIFIED = "stratified"
+    """Strata that were drawn each at its own density, or all units."""
+    BOUNDS = "bounds"
+    """No random sample: only what the rate cannot leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The share of units that pass."""
+
+    judge: Estimate
+    """By the judge, over all units with its label."""
+    labelled: Estimate
+    """By people, over the labelled units, whatever way they were chosen."""
+    this_run: Estimate
+    """By people, had they labelled every unit of this run; withheld without a random sample."""
+    future: Estimate
+    """By people, of conversations like these that are still to come; withheld likewise."""
+    estimator: RateEstimator
+    bounds: tuple[float, float] | None
+    """Without a random sample: what the rate of this run cannot leave, in [0, 1]."""
+    assumptions: tuple[str, ...]
+    """What must hold for the corrected rates, one phrase each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,25 +413,280 @@ class Consistency:
 
 
 @dataclass(frozen=True, slots=True)
+class RaterReport:
+    """One person, and the judge against them."""
+
+    reviewer: str
+    labels: int
+    """Verdicts that count, on units of this run."""
+    blind: int
+    """Of those, given before the judge's word was known."""
+    overrides: int
+    """Of the compared ones, those that differ from the judge."""
+    median_s: float | None
+    """Median of the seconds a unit was on screen; None where none were taken."""
+    agreement: Agreement
+    """The person is the reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairReport:
+    """Two people on the same units; the first of them is the reference."""
+
+    first: str
+    second: str
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class HumanReport:
+    """How far people agree among themselves: what can be asked of a judge at most."""
+
+    raters: int
+    units: int
+    """Units with verdicts of two or more people."""
+    percent: Estimate
+    krippendorff_alpha: Estimate
+    gwet_ac1: Estimate
+    fleiss_kappa: Estimate
+    pairs: tuple[PairReport, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnchoringReport:
+    """Whether seeing the judge's word pulls people towards it."""
+
+    blind: Agreement
+    """Judge against people's verdicts given before its word was known."""
+    shown: Agreement
+    """Judge against verdicts given with its word in view."""
+    difference: Estimate
+    """Agreement shown minus agreement blind, in [-1, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdReport:
+    """Passing from a score on: at the threshold in force, and at a better one."""
+
+    current: float
+    at_current: Detection
+    """Positive is failing."""
+    suggested: float | None
+    """None where none can be chosen."""
+    rule: str
+    """What makes it the best: `youden`."""
+    chosen_on: str
+    """`cross_validated`, or `same_labels`, which flatters."""
+    at_suggested: Detection | None
+    """Counted on what `chosen_on` says."""
+    curve: tuple[tuple[float, float, float], ...]
+    """(threshold, recall, specificity) on these labels, rising."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitScoreReport:
+    """The judge's score of windows or conversations against the same formula on people's labels."""
+
+    unit: ScoredUnit
+    n: int
+    """Units with a score of both, and something judged in them."""
+    partly: int
+    """Left out: not every claim has a verdict of people, though some have."""
+    vacuous: int
+    """Left out: nothing was judged in them, so their score is fixed by rule."""
+    judge_mean: float | None
+    human_mean: float | None
+    bias: Estimate
+    """Mean of judge minus people, in [-1, 1]."""
+    mae: Estimate
+    """Mean absolute difference."""
+    limits: tuple[float, float] | None
+    """Bias plus and minus 1.96 standard deviations of the difference."""
+    spearman: Estimate
+    kendall_tau_b: Estimate
+    icc: Estimate
+    """ICC(2,1): absolute agreement of single scores."""
+    auroc: Estimate
+    """The judge's score against whether people's passes; undefined without a threshold."""
+    corrected: Estimate
+    """Mean score to expect if people labelled everything: PPI++ from the units with both scores
+    and the judge's scores of the others. Withheld unless whole units were drawn at random."""
+    threshold: ThresholdReport | None
+    """None without a threshold, or with fewer than ten units."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Units whose confidence lies close together."""
+
+    low: float
+    high: float
+    n: int
+    mean: float
+    """Mean confidence."""
+    observed: float
+    """Share that people support."""
+    ci_low: float
+    ci_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """Whether the judge's confidence that a claim is supported is what it says."""
+
+    source: str
+    """Where the confidence comes from: `stated`, `token_probability` or `vote_share`."""
+    n: int
+    brier: Estimate
+    skill: float | None
+    """1 minus Brier over the Brier of always saying the base rate."""
+    ece: float | None
+    """Expected calibration error; None below 200 units, or when noise would show as much."""
+    noise: float | None
+    """Mean expected calibration error of a perfectly calibrated judge with these confidences."""
+    few: bool
+    """Too few units for the error to be told from noise."""
+    bins: tuple[ReliabilityBin, ...]
+
+
+class Slice(StrEnum):
+    """By what agreement is broken down. Exported word for word."""
+
+    CONVERSATION = "conversation"
+    TURN = "turn_position"
+    METRIC = "metric"
+    MODEL = "judge_model"
+    VERDICT = "verdict"
+    RATER = "rater"
+    WINDOWS = "window_count"
+    CODE = "reason_code"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRow:
+    """One part."""
+
+    key: str
+    n: int
+    clusters: int
+    percent: Estimate
+    cohen_kappa: Estimate | None
+    """None where the judge says the same throughout, so that there is nothing beyond chance."""
+    recall: Estimate
+    """Of what people call unfaithful, strict."""
+    precision: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Agreement by part, worst first."""
+
+    by: Slice
+    rows: tuple[SliceRow, ...]
+    suppressed: int
+    """Parts with fewer units than a figure needs; not shown."""
+    better: int = 0
+    """Parts that agree at least as well as all in `rows`, where there are too many to list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonReport:
+    """Two judges on the same units, each held against people."""
+
+    a: str
+    b: str
+    common: int
+    """Units both judged and people labelled."""
+    clusters: int
+    judges: Agreement
+    """Judge A against judge B on all units both judged; people do not enter."""
+    accuracy_a: Estimate
+    accuracy_b: Estimate
+    difference: Estimate
+    """Accuracy of B minus that of A, in [-1, 1]."""
+    kappa_difference: Estimate
+    """Kappa of B with people minus that of A, in [-2, 2]."""
+    only_a: int
+    """Only A agrees with people."""
+    only_b: int
+    signflip_p: float | None
+    """Signs of whole groups flipped; None without a difference."""
+    durkalski_p: float | None
+    """McNemar for grouped pairs."""
+    mcnemar_p: float | None
+    """Mid-p, as if units were independent."""
+    comparisons: int
+    """How many comparisons were made together."""
+    holm_p: float | None
+    """`signflip_p`, adjusted for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressPoint:
+    """The watched figure after so many labels."""
+
+    labels: int
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressReport:
+    """How far labelling is from an interval as narrow as wanted."""
+
+    target: str
+    """The watched figure: `cohen_kappa`, or `percent` where kappa is not to be had."""
+    target_half_width: float
+    half_width: float | None
+    """Now; None without an interval."""
+    needed: int | None
+    """Labels still to give; None when it cannot be said."""
+    stop: bool
+    """Narrow enough, and enough groups and unfaithful units for the interval to be trusted."""
+    history: tuple[ProgressPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AgreementReport:
     """Everything a run's agreement screen and report files say."""
 
     headline: str
-    """One plain sentence: the level, n, and kappa with its interval."""
+    """One plain sentence: the level, n, and what may be concluded."""
     warnings: tuple[Caution, ...]
     """Most severe first."""
     claims: LevelReport
     answers: LevelReport
     scores: ScoreReport
+    """Answers against people's ratings of them."""
+    unit_scores: tuple[UnitScoreReport, ...]
+    """Windows and conversations; those without any unit are left out."""
     consistency: Consistency
+    raters: tuple[RaterReport, ...]
+    """By name."""
+    humans: HumanReport | None
+    """None unless two people labelled the same unit."""
+    anchoring: AnchoringReport | None
+    """None unless some verdicts were blind and some were not."""
+    repeats: tuple[Steadiness, ...]
+    """How steady each person is who judged units again."""
+    calibration: CalibrationReport | None
+    """None when the judge gives no confidence, or nothing with one is labelled."""
+    breakdowns: tuple[Breakdown, ...]
+    comparison: ComparisonReport | None
+    progress: ProgressReport
+    settings: ReportSettings
     passing: tuple[str, ...]
     """People's labels that count as a pass for an answer; all other labels fail it."""
     bar: float | None
     """What an answer's score must reach to pass; None: no threshold."""
-    level: float
-    """Confidence level of the intervals, in (0, 1)."""
     digest: str
     """Of the readings: equal for two reports that speak of the same labels."""
+
+    @property
+    def level(self) -> float:
+        """Confidence level of the intervals, in (0, 1)."""
+        return self.settings.level
 
     @property
     def primary(self) -> LevelReport:

@@ -8,7 +8,7 @@ act counts.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from faithtui.domain.ids import ClaimId, LabelId, SampleId
@@ -161,6 +161,8 @@ class HumanVerdict:
     """Low confidence in the verdict."""
     sample: SampleId | None = None
     """The sample that the verdict was served from."""
+    act: LabelId | None = field(default=None, compare=False)
+    """The row of the log that `action` is; it differs between stores that agree."""
 
     @property
     def counts(self) -> bool:
@@ -228,6 +230,7 @@ def _after(before: HumanVerdict, act: LabelAct) -> HumanVerdict:
             code=act.code,
             flagged=before.flagged,
             sample=act.sample,
+            act=act.id,
         )
     now = replace(before, note=note)
     if act.action is Action.CODED:

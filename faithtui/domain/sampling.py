@@ -70,6 +70,25 @@ class Frame(Sequence[FrameUnit]):
         self._names = tuple(codes)
 
     @classmethod
+    def of_columns(
+        cls, parts: Iterable[tuple[Sequence[ItemId], Sequence[ClaimId], Sequence[str]]]
+    ) -> "Frame":
+        """Make a frame of conversations, claims and strata, many at a time.
+
+        Several times as fast as one by one, which counts where there are a million.
+        """
+        frame = cls()
+        codes: dict[str, int] = {}
+        for items, claims, strata in parts:
+            for name in dict.fromkeys(strata):
+                codes.setdefault(name, len(codes))
+            frame._items.extend(items)
+            frame._claims.extend(claims)
+            frame._codes.extend(map(codes.__getitem__, strata))
+        frame._names = tuple(codes)
+        return frame
+
+    @classmethod
     def of(cls, units: Sequence[FrameUnit]) -> "Frame":
         """Make a frame of units; of a frame, itself."""
         if isinstance(units, Frame):

@@ -131,6 +131,16 @@ def window_score(
     return scored(value)
 
 
+def corrected_score(
+    labels: Iterable[str | None], rule: ScoringRule, surplus: Sequence[str | None] = ()
+) -> Score:
+    """Score one window by labels of which some or all are people's; see `window_score`.
+
+    A claim called `x` leaves numerator and denominator.
+    """
+    return window_score([label for label in labels if label != NOT_A_CLAIM], rule, surplus)
+
+
 def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
     """Average the scores of windows or of answers, each with the same weight.
 
@@ -234,11 +244,10 @@ def score_set(
     said = {claim: label for claim, word in (human or {}).items() if (label := rule.heard(word))}
 
     def labels(occurrences: Iterable[Occurrence]) -> list[str | None]:
-        found = [said.get(each.claim, each.label) for each in occurrences]
-        return [label for label in found if label != NOT_A_CLAIM]
+        return [said.get(each.claim, each.label) for each in occurrences]
 
     each_window = tuple(
-        window.failure or window_score(labels(window.occurrences), rule, window.surplus)
+        window.failure or corrected_score(labels(window.occurrences), rule, window.surplus)
         for window in windows
     )
     windowed = mean_score(each_window, rule)
@@ -263,14 +272,14 @@ def score_set(
             per_interaction=mean_score(
                 [
                     skipped.get(part)
-                    or window_score(
+                    or corrected_score(
                         labels(each for each in at_home.values() if each.interaction == part), once
                     )
                     for part in parts
                 ],
                 once,
             ),
-            pooled=window_score(labels(at_home.values()), once),
+            pooled=corrected_score(labels(at_home.values()), once),
         ),
         each_window,
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import NormalDist
 
+from faithtui.domain.estimates import LEVEL
 from faithtui.domain.sampling import Stratum
 
 Z = NormalDist().inv_cdf(0.975)
@@ -46,17 +47,23 @@ def half_width(n: float, share: float) -> float:
     return Z * spread / (1 + Z**2 / n)
 
 
-def labels_for(width: float, share: float = 0.5) -> int:
+def labels_for(
+    width: float, share: float = 0.5, *, design_effect: float = 1.0, level: float = LEVEL
+) -> int:
     """Plan how many labels a half-width takes.
 
     Args:
         width: The half-width wanted, above 0.
         share: The share expected; 0.5 is the worst.
+        design_effect: By how much claims of one conversation, which resemble each other, widen the
+            variance; 1: not at all.
+        level: Confidence level in (0, 1).
 
     Source:
-        Cochran 1977, 4.4: n = z² p (1 - p) / h².
+        Cochran 1977, 4.4: n = z² p (1 - p) / h²; Kish 1965, 8.2, for the design effect.
     """
-    return math.ceil(Z**2 * share * (1 - share) / width**2)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    return math.ceil(design_effect * z**2 * share * (1 - share) / width**2)
 
 
 def effective_size(strata: Sequence[Stratum]) -> float:

@@ -65,6 +65,12 @@ _WORD = re.compile(
     re.UNICODE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
+_ENDED = re.compile(r"(?<=\w\w)[.!?…]+[\"'”’)\]]*$|[•*#|>]\s*$|(?<=\s)-\s+$")
+"""What stands before a word that opens a sentence within what looks like one."""
+_ENDED_WITHIN = 8
+"""Characters before a word that are looked at for that."""
+_SMALL_BEFORE = 3
+"""Small letters that a name may have before its capital: iPhone, eBay, macOS."""
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ENDINGS = ("'s", "’s", "ing", "edly", "ed", "ies", "es", "ly", "s")
@@ -109,6 +115,8 @@ ALIKE_FROM = 90
 Measured on WiCE: 85 and below find fewer right sentences, 90 as many as without."""
 _ALIKE_LETTERS = 5
 """Shorter words are never taken for misspelt ones."""
+_MOST_ALIKE = 50
+"""So many words are looked for misspelt: each is held against every word of the other text."""
 
 
 def read_text(text: str) -> ReadText:
@@ -119,8 +127,7 @@ def read_text(text: str) -> ReadText:
         _add_sentence(sentences, text, start, end_match.start())
         start = end_match.end()
     _add_sentence(sentences, text, start, len(text))
-    starts = {span.start for span in sentences}
-    words = tuple(_word(text, found, found.start() in starts) for found in _WORD.finditer(text))
+    words = _words(text, sentences)
     runs = _runs(words, sentences)
     return ReadText(
         text,
@@ -145,13 +152,15 @@ def spelt_alike(stems: Sequence[str], there: Collection[str]) -> dict[str, froze
     """Find words that are nowhere letter for letter, but nearly.
 
     Args:
-        stems: Words to find; numbers and short ones are left out.
+        stems: Words to find; numbers and short ones are left out, and what is beyond the first
+            50 of the others.
         there: Where to look.
 
     Returns:
         For each word that has any, the words that are taken for it.
     """
     wanted = [stem for stem in stems if len(stem) >= _ALIKE_LETTERS and stem.isalpha()]
+    wanted = wanted[:_MOST_ALIKE]
     if not wanted:
         return {}
     pool = [stem for stem in there if len(stem) >= _ALIKE_LETTERS - 1 and stem.isalpha()]
@@ -190,34 +199,91 @@ def _runs(words: Sequence[Word], sentences: Sequence[Span]) -> tuple[tuple[int, 
     return tuple(runs)
 
 
-def _word(whole: str, found: "re.Match[str]", opens_sentence: bool) -> Word:
-    text = found.group()
-    span = Span(found.start(), found.end())
+def _words(text: str, sentences: Sequence[Span]) -> tuple[Word, ...]:
+    """Read the words of a text.
+
+    A capital letter makes a name inside a sentence. At its beginning every word has one, so there
+    it does so only for a word that has one inside a sentence, too, or more than one itself.
+    """
+    found = [(match.group(), *match.span()) for match in _WORD.finditer(text)]
+    opening = _opening(text, found, sentences)
+    names = {
+        word.casefold()
+        for place, (word, _, _) in enumerate(found)
+        if word[0].isupper() and place not in opening
+    }
+    words = []
+    for place, (word, start, end) in enumerate(found):
+        if word[0].isupper():
+            named = (
+                place not in opening
+                or word.casefold() in names
+                or text[end : end + 1].isdigit()
+                or _has_own_capital(word)
+            )
+        else:
+            named = not (word.islower() or word[0].isdigit()) and _has_own_capital(word)
+        stem, kind, weight = _read_word(word, named)
+        if word == "May" and _beside_number(text, Span(start, end)):
+            stem, kind, weight = "may", "date", 2
+        words.append(Word(Span(start, end), stem, kind, weight))
+    return tuple(words)
+
+
+def _opening(
+    text: str, found: Sequence[tuple[str, int, int]], sentences: Sequence[Span]
+) -> set[int]:
+    """Find the words that open a sentence: only numbers and signs stand before them."""
+    opening: set[int] = set()
+    nexts = iter(sentences)
+    begins = next(nexts, None)
+    is_open = False
+    before = 0
+    for place, (word, start, end) in enumerate(found):
+        while begins is not None and start >= begins.start:
+            is_open = True
+            begins = next(nexts, None)
+        # Texts of web pages often lack the blank between two sentences, or two entries of a list.
+        near = max(before - 2, start - _ENDED_WITHIN, 0)
+        if is_open or _ENDED.search(text, near, start):
+            opening.add(place)
+            is_open = word[0].isdigit()
+        before = end
+    return opening
+
+
+def _has_own_capital(word: str) -> bool:
+    """Whether a word has a capital letter that no beginning of a sentence gives it."""
+    at = next((place for place, each in enumerate(word) if place and each.isupper()), 0)
+    # Not `sleepBetter`: two words that a web page lost the blank between.
+    return at > 0 and (word[0].isupper() or at <= _SMALL_BEFORE)
+
+
+@lru_cache(maxsize=1 << 15)
+def _read_word(text: str, named: bool) -> tuple[str, MarkKind, int]:
+    """Give stem, kind and weight of a word."""
     if text[0].isdigit():
-        return _number(text, span)
+        return _number(text)
     folded = text.casefold().replace("’", "'")
     if folded in _NUMBER_WORDS:
-        return Word(span, _NUMBER_WORDS[folded], "number", 2)
+        return _NUMBER_WORDS[folded], "number", 2
     if folded in _NEGATIONS or folded.endswith("n't"):
-        return Word(span, folded, "negation", 1)
+        return folded, "negation", 1
     if folded in _CONDITIONS:
-        return Word(span, folded, "condition", 0)
+        return folded, "condition", 0
     if folded in _DATES and text[0].isupper():
-        return Word(span, _DATES[folded], "date", 2)
-    if text == "May" and _beside_number(whole, span):
-        return Word(span, "may", "date", 2)
+        return _DATES[folded], "date", 2
     if folded in _STOP:
-        return Word(span, folded, "word", 0)
-    is_name = text[0].isupper() and (not opens_sentence or text[1:2].isupper())
-    return Word(span, _stem(folded), "name" if is_name else "word", 2 if is_name else 1)
+        return folded, "word", 0
+    return _stem(folded), "name" if named else "word", 2 if named else 1
 
 
-def _number(text: str, span: Span) -> Word:
+def _number(text: str) -> tuple[str, MarkKind, int]:
     stem = text.rstrip("%").strip(".,:/")
     if _THOUSANDS.fullmatch(stem):
         stem = stem.replace(",", "")
     is_date = _YEAR.fullmatch(text) or text.count("/") == 2 or text.count("-") == 2
-    return Word(span, stem, "date" if is_date else "number", 2)
+    return stem, "date" if is_date else "number", 2
 
 
 def _beside_number(text: str, span: Span) -> bool:
@@ -225,7 +291,6 @@ def _beside_number(text: str, span: Span) -> bool:
     return any(character.isdigit() for character in before + after)
 
 
-@lru_cache(maxsize=1 << 14)
 def _stem(word: str) -> str:
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:

@@ -8,6 +8,7 @@ the Latin alphabet and differs in rare ones, such as those with two accents.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
 
@@ -21,8 +22,31 @@ def folded(word: str) -> str:
     """Write a word as it is compared: in lower case, without accents."""
     if word.isascii():
         return word.lower()
-    parts = unicodedata.normalize("NFD", word.lower())
+    # The small sigma has a form of its own at the end of a word, and what that is depends on more.
+    parts = unicodedata.normalize("NFD", word.lower()).replace("ς", "σ")
     return "".join(each for each in parts if not unicodedata.combining(each))
+
+
+def occurs(wanted: Sequence[str], text: str, *, begins: bool = False) -> bool:
+    """Whether `places` finds anything, much faster in a long text.
+
+    Args:
+        wanted: Folded words in order; () is nowhere.
+        text: Where to look.
+        begins: The last one may be the beginning of a longer word.
+    """
+    if not wanted:
+        return False
+    end = "" if begins else r"(?![^\W_])"
+    pattern = r"[\W_]+".join(map(re.escape, wanted))
+    there = folded(text) if text.isascii() else _folded_text(text)
+    return re.search(rf"(?<![^\W_]){pattern}{end}", there) is not None
+
+
+@lru_cache(maxsize=32)
+def _folded_text(text: str) -> str:
+    # Kept, because each letter that is typed looks through the same texts.
+    return folded(text)
 
 
 def places(wanted: Sequence[str], text: str, *, begins: bool = False) -> list[tuple[int, int]]:

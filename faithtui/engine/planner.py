@@ -4,10 +4,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from faithtui.domain.examples import Example
 from faithtui.domain.ids import ConversationId, RunId
+from faithtui.domain.splits import Split
+from faithtui.engine.examples import keep, read_for_run
 from faithtui.engine.requests import RunRequest
+from faithtui.engine.splitting import conversations_in
 from faithtui.errors import ConfigError
-from faithtui.judges.opening import judge_fingerprint, missing_key
+from faithtui.judges.opening import judge_fingerprint, missing_key, reads_prompts
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, entry, option_names, options_of
 from faithtui.store.records import RunSpec
@@ -25,11 +29,19 @@ def plan(store: Store, request: RunRequest, *, environ: Mapping[str, str] | None
         environ: Where keys are looked for; None for the process's own environment.
 
     Raises:
-        ConfigError: Unknown metric, option, judge or source; a missing key; nothing to run over.
+        ConfigError: Unknown metric, option, judge or source; a missing key; nothing to run over;
+            examples that the judge or the metric cannot use, or that it must not see.
+        InputError: The file of examples cannot be read.
     """
-    metric = metric_of(request)
+    examples = () if request.examples is None else read_for_run(store, request.examples)
+    metric = metric_of(request, examples)
     check_concurrency(request.concurrency)
     judge = metric.judge or request.judge
+    if examples and not reads_prompts(judge):
+        raise ConfigError(
+            f"{judge} computes its answers and reads no prompt, so examples would change nothing; "
+            "choose another judge with --judge"
+        )
     fingerprint = judge_fingerprint(judge, request.base_url)
     key = missing_key(judge, request.base_url, os.environ if environ is None else environ)
     if key is not None:
@@ -37,7 +49,7 @@ def plan(store: Store, request: RunRequest, *, environ: Mapping[str, str] | None
             f"{judge} needs a key: set {key} in the environment, "
             "or use --judge offline, which needs none"
         )
-    conversations = _selection(store, request.sources, request.limit)
+    conversations = _selection(store, request.sources, request.split, request.limit)
     spec = RunSpec(
         metric=metric.spec.key,
         metric_version=metric.spec.version,
@@ -53,12 +65,17 @@ def plan(store: Store, request: RunRequest, *, environ: Mapping[str, str] | None
         claims="imported" if request.imported_claims else "extracted",
         sources=request.sources,
         concurrency=request.concurrency,
+        examples=keep(store, examples) if examples else None,
     )
     return store.runs.create(spec, conversations)
 
 
-def metric_of(request: RunRequest) -> Metric[Any]:
+def metric_of(request: RunRequest, examples: Sequence[Example] = ()) -> Metric[Any]:
     """Build the metric an order names, with its options.
+
+    Args:
+        request: The order.
+        examples: What its file of examples holds.
 
     Raises:
         ConfigError: Unknown metric or option, a value that cannot be.
@@ -66,7 +83,7 @@ def metric_of(request: RunRequest) -> Metric[Any]:
     options: dict[str, object] = dict(request.options)
     options["strategy"] = request.strategy
     options["as_peer"] = request.as_peer
-    metric = build(request.metric, options, prompts_dir=request.prompts_dir)
+    metric = build(request.metric, options, prompts_dir=request.prompts_dir, examples=examples)
     if request.imported_claims and metric.spec.judges != "claim":
         raise ConfigError(
             f"{metric.spec.key} judges {metric.spec.units[1]}, not claims of answers; "
@@ -120,16 +137,23 @@ def check_concurrency(concurrency: int) -> None:
 
 
 def _selection(
-    store: Store, sources: Sequence[str], limit: int | None
+    store: Store, sources: Sequence[str], split: Split | None, limit: int | None
 ) -> tuple[ConversationId, ...]:
     if limit is not None and limit < 1:
         raise ConfigError(f"limit is {limit}; expected 1 or more conversations")
     known = [row.source for row in store.conversations.sources()]
     for source in sources:
         if source not in known:
-            there = ", ".join(known) or "none yet"
-            raise ConfigError(f"there is no source `{source}`; imported: {there}")
-    conversations = store.conversations.ids(sources, limit)
+            names = ", ".join(known) or "none yet"
+            raise ConfigError(f"there is no source `{source}`; imported: {names}")
+    if split is None:
+        conversations = store.conversations.ids(sources, limit)
+    else:
+        within = conversations_in(store, split)
+        there = tuple(each for each in store.conversations.ids(sources) if each in within)
+        conversations = there[:limit]
+        if not conversations:
+            raise ConfigError(f"no conversation that is asked for is in the {split} split")
     if not conversations:
         raise ConfigError("there are no conversations yet: faithtui import FILE.jsonl")
     return conversations

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from faithtui.domain.splits import Split
+
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
@@ -19,8 +21,12 @@ class RunRequest:
     """Judge the claims that came with the data instead of extracting any."""
     as_peer: bool = False
     prompts_dir: Path | None = None
+    examples: Path | None = None
+    """File of examples to show where a verdict is asked for; None: none."""
     sources: tuple[str, ...] = ()
     """Data sets to run over; () means all."""
+    split: Split | None = None
+    """Only conversations of this part; None: all."""
     limit: int | None = None
     """At most so many conversations, in the order of import; None: all."""
     concurrency: int = 8

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from faithtui.domain.assessment import Assessment
+from faithtui.domain.examples import Example
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.asking import Asker, Tally
@@ -27,6 +28,7 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
+from faithtui.engine.examples import kept
 from faithtui.engine.recording import StoreImages, StoreReplies, committed
 from faithtui.engine.steps import steps_of
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
@@ -100,7 +102,7 @@ async def execute(
         CancelledError: Let through after the run is marked as cancelled.
     """
     row = store.runs.row(run)
-    metric = _same_metric(row)
+    metric = _same_metric(row, kept(store, row.spec.examples))
     if judge is None:
         _check_judge(row)
         judge = open_judge(row.spec.judge, base_url=row.spec.base_url)
@@ -248,13 +250,14 @@ async def _written(store: Store, write: Any, *args: Any) -> None:
     await committed(store.submit(write, *args))
 
 
-def _same_metric(row: RunRow) -> Metric[Any]:
+def _same_metric(row: RunRow, examples: Sequence[Example]) -> Metric[Any]:
     """Build the run's metric and see that it still asks the same."""
     spec = row.spec
     metric = build(
         spec.metric,
         spec.options,
         prompts_dir=None if spec.prompts_dir is None else Path(spec.prompts_dir),
+        examples=examples,
     )
     if metric.prompt_digest != spec.prompt_digest or metric.spec.version != spec.metric_version:
         raise ConfigError(

@@ -30,7 +30,7 @@ from faithtui.domain.review import REASON_CODES, Action, Mark
 from faithtui.domain.sampling import Design, SampleKind
 from faithtui.errors import InputError
 from faithtui.interchange.fields import Fields
-from faithtui.interchange.json_lines import read_json_lines
+from faithtui.interchange.json_lines import read_json_lines, shortened
 
 FORMAT = "faithtui-labels"
 VERSION = 1
@@ -258,7 +258,7 @@ class _Reader:
                     self._act(fields, number)
                 case _:
                     known = "conversation, claim, guideline, run, sample or act"
-                    raise fields.wrong("type", f"is `{kind}`; expected {known}")
+                    raise fields.wrong("type", f"is {shortened(kind)}; expected {known}")
         except InputError as error:
             self.refusals.append(error)
 

@@ -117,7 +117,8 @@ def shortened(value: object) -> str:
         case str() if len(value) > 40:
             return json.dumps(value[:40], ensure_ascii=False) + "…"
         case _:
-            return json.dumps(value, ensure_ascii=False)
+            told = json.dumps(value, ensure_ascii=False)
+            return told if len(told) <= 44 else told[:40] + "…"
 
 
 class _Unusable(Exception):

@@ -7,7 +7,7 @@ lenient where it would not: keys nobody reads are kept in the metadata or passed
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -64,6 +64,7 @@ _EXPECTED = {
     "start": "a position in the turn's content, in characters",
     "end": "a position in the turn's content, in characters",
     "note": "a string",
+    "origin": "`human`, or `model` for a label that no person gave",
     "reference_judges": "an object",
 }
 """What each field must hold, by its name; `name[]` is an item of the list `name`."""
@@ -181,6 +182,19 @@ class _HumanLabel(_Line):
     scale: _Text
     span: _Span | None = None
     note: str | None = None
+    origin: Literal["human", "model"] = "human"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_annotator_kind(cls, value: object) -> object:
+        """Read other tools' word for the origin; any word but for people is a machine's."""
+        if not isinstance(value, dict) or value.get("origin") is not None:
+            return value
+        kind = value.get("annotator_kind")
+        if kind is None:
+            return {name: each for name, each in value.items() if name != "origin"}
+        is_person = isinstance(kind, str) and kind.strip().casefold() == "human"
+        return {**value, "origin": "human" if is_person else "model"}
 
 
 class _Conversation(_Line):
@@ -218,7 +232,8 @@ def conversation_from(
 
     Without an `id`, the key is the hash of the turns. `context` is read as `retrieval_context`,
     numbers among labels, annotators and ids become text. Unknown keys of the object are kept in
-    the metadata under `extra`, automatic scores under `reference_judges`; neither is ever read.
+    the metadata under `extra`, automatic scores under `reference_judges`, labels that a machine
+    gave under `model_labels`; none of these is ever read.
 
     Args:
         found: The object, free of lone surrogates and NULs.
@@ -312,6 +327,9 @@ def _metadata(read: _Conversation) -> dict[str, object]:
     added: dict[str, object] = {}
     if read.reference_judges:
         added["reference_judges"] = read.reference_judges
+    machine_made = [each.model_dump() for each in read.human_labels or () if _is_machine_made(each)]
+    if machine_made:
+        added["model_labels"] = machine_made
     if read.model_extra:
         added["extra"] = read.model_extra
     given = read.metadata or {}
@@ -322,12 +340,14 @@ def _metadata(read: _Conversation) -> dict[str, object]:
 
 
 def _ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Iterator[Rating]:
-    """Turn human labels into ratings.
+    """Turn human labels into ratings; those a machine gave are no person's and are left out.
 
     Raises:
         _Refused: A label points at no answer, or its span is not what it says.
     """
     for number, label in enumerate(labels):
+        if _is_machine_made(label):
+            continue
         field = f"human_labels[{number}]"
         if not 0 <= label.turn < len(turns):
             raise _Refused(
@@ -348,6 +368,10 @@ def _ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Iterator[R
             span=_span(label.span, label.turn, turn.content, field) if label.span else None,
             note=label.note,
         )
+
+
+def _is_machine_made(label: _HumanLabel) -> bool:
+    return label.origin == "model"
 
 
 def _span(read: _Span, position: int, content: str, field: str) -> Span | None:

@@ -1,7 +1,9 @@
 """The claims of a run as CSV, one flat row each."""
 
 import csv
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from io import StringIO
 
 from faithtui.domain.readings import ClaimReading
@@ -12,10 +14,20 @@ COLUMNS = (
     "group",
     "turn",
     "text",
+    "passages",
     "judge",
+    "confidence",
     "human",
     "same",
+    "state",
+    "sample",
+    "stratum",
+    "position",
+    "weight",
     "reviewers",
+    "verdicts",
+    "codes",
+    "notes",
     "blind",
     "windows",
     "steady",
@@ -25,41 +37,91 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 """What makes a spreadsheet compute a cell, full-width forms included."""
 
 
-def claims_csv(claims: Sequence[ClaimReading]) -> str:
-    """Write claims as CSV.
+@dataclass(frozen=True, slots=True)
+class ClaimExtras:
+    """What a row holds beside the reading."""
+
+    passages: tuple[str, ...] = ()
+    """What the claim was judged against, in reading order; () where nobody asked for it."""
+    weight: float | None = None
+    """How many claims it stands for; None: it is not of a random sample."""
+    notes: tuple[str, ...] = ()
+    """Remarks of people who stand by a verdict on it."""
+
+
+def claims_csv(
+    claims: Iterable[tuple[ClaimReading, ClaimExtras]], *, sample: str = ""
+) -> Iterator[str]:
+    """Write claims as CSV, row by row, so that the passages of a run are never in memory at once.
 
     Texts are quoted and numbers are not. A text that a spreadsheet would take for a formula gets a
     single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim,
-    `judge` where the judge gave no verdict, `same` where either is missing.
+    `judge` where the judge gave no verdict, `same` where either is missing, `weight` where the
+    claim is not of the random sample that the figures rest on. `passages`, `verdicts`, `codes` and
+    `notes` are JSON lists.
 
     Args:
-        claims: Readings, in the order of the rows.
+        claims: Readings and what is known beside them, in the order of the rows.
+        sample: Name of the sample that the positions belong to.
 
-    Returns:
+    Yields:
         A header line and one record per claim, lines ending in LF; line breaks inside a text stay.
     """
     out = StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for claim in claims:
-        both = claim.judge is not None and claim.human is not None
-        writer.writerow(
-            (
-                int(claim.claim),
-                harmless(claim.key),
-                harmless(claim.group),
-                claim.turn,
-                harmless(claim.text),
-                harmless(claim.judge or ""),
-                harmless(claim.human or ""),
-                _word(claim.judge == claim.human if both else None),
-                claim.reviewers,
-                _word(claim.blind),
-                claim.windows,
-                _word(claim.steady),
-            )
-        )
-    return out.getvalue()
+    for claim, extras in claims:
+        yield _taken(out)
+        writer.writerow(_row(claim, extras, sample))
+    yield _taken(out)
+
+
+def _taken(out: StringIO) -> str:
+    text = out.getvalue()
+    out.seek(0)
+    out.truncate()
+    return text
+
+
+def _row(claim: ClaimReading, extras: ClaimExtras, sample: str) -> tuple[str | int | float, ...]:
+    both = claim.judge is not None and claim.human is not None
+    drawn = claim.position is not None
+    return (
+        int(claim.claim),
+        harmless(claim.key),
+        harmless(claim.group),
+        claim.turn,
+        harmless(claim.text),
+        _list(extras.passages),
+        harmless(claim.judge or ""),
+        _number(claim.confidence),
+        harmless(claim.human or ""),
+        _word(claim.judge == claim.human if both else None),
+        claim.state.value,
+        harmless(sample if drawn else ""),
+        harmless(claim.stratum or ""),
+        "" if claim.position is None else claim.position,
+        _number(extras.weight),
+        claim.reviewers,
+        _list(
+            [
+                {
+                    "reviewer": each.reviewer,
+                    "verdict": each.verdict,
+                    "action": each.action.value,
+                    "blind": each.blind,
+                    "seconds": each.seconds,
+                    "code": each.code,
+                }
+                for each in claim.opinions
+            ]
+        ),
+        _list(sorted({each.code for each in claim.opinions if each.code is not None})),
+        _list(extras.notes),
+        _word(claim.blind),
+        claim.windows,
+        _word(claim.steady),
+    )
 
 
 def harmless(text: str) -> str:
@@ -69,6 +131,15 @@ def harmless(text: str) -> str:
         OWASP, CSV Injection.
     """
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def _list(values: Sequence[object]) -> str:
+    """Write a JSON list, which no spreadsheet takes for a formula; "" for an empty one."""
+    return json.dumps(values, ensure_ascii=False, allow_nan=False) if values else ""
+
+
+def _number(value: float | None) -> str | float:
+    return "" if value is None else round(value, 6) + 0.0
 
 
 def _word(flag: bool | None) -> str:

@@ -41,3 +41,15 @@ class ReportHeader:
 def option_words(options: Mapping[str, object]) -> list[str]:
     """Write options as `name=value` with JSON values, sorted by name."""
     return [f"{name}={json.dumps(value)}" for name, value in sorted(options.items())]
+
+
+@dataclass(frozen=True, slots=True)
+class PlotFile:
+    """A picture that belongs to a report."""
+
+    id: str
+    """Such as `confusion`."""
+    file: str
+    """Name of the file it is in; with `#id` where it is a part of a page."""
+    alt: str
+    """A sentence that says what the picture says."""

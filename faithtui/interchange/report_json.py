@@ -4,27 +4,25 @@ Equal input gives equal bytes. Numbers are rounded to six decimals; shares stay 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from faithtui.domain.estimates import Estimate
-from faithtui.domain.report import (
+from faithtui.domain.readings import DesignKind
+from faithtui.domain.report_values import (
     AgreementReport,
     Caution,
-    Coverage,
-    Design,
-    Detection,
     Figure,
+    IntervalMethod,
     Level,
     LevelReport,
     Severity,
+    Slice,
 )
-from faithtui.interchange.report_header import ReportHeader
+from faithtui.interchange import report_parts as parts
+from faithtui.interchange.report_header import PlotFile, ReportHeader
+from faithtui.interchange.report_parts import Fields, Json, number
 
 SCHEMA_VERSION = "1.0"
-DECIMALS = 6
-
-Json = Mapping[str, "Json"] | Sequence["Json"] | str | int | float | bool | None
 
 
 def report_json(
@@ -33,6 +31,7 @@ def report_json(
     *,
     level: Level | None = None,
     include_text: bool = False,
+    plots: Sequence[PlotFile] = (),
 ) -> str:
     """Write a report as JSON.
 
@@ -46,66 +45,56 @@ def report_json(
         level: Which level; None: the one the headline speaks of. In an answer report the unit is
             called `window`: every answer was judged by itself, as a window of one interaction.
         include_text: Put the texts of claims into the list of disagreements.
+        plots: Pictures that are written beside it.
 
     Returns:
         ASCII text that ends with a line break. It validates against
         fixtures/agreement/report.schema.json. What is not computed is null, an empty list, or an
-        estimate that is withheld.
+        estimate that is withheld. Reason codes and how steady people are have no place in the
+        format.
     """
     which = report.primary if level is None else _level_of(report, level)
+    claims = which.level is Level.CLAIMS
     document: Json = {
         "schema_version": SCHEMA_VERSION,
         "generated_at": _time(header.generated_at),
         "tool": {"name": "faithtui", "version": header.tool_version},
         "input_digest": header.input_digest,
-        "scope": _scope(which, header),
-        "settings": {
-            "level": report.level,
-            "interval": "cluster_jackknife_t",
-            "cluster": "group",
-            "seed": None,
-            "resamples": None,
-            "duplicate_rule": "first_window",
-            "consensus_rule": "majority_else_adjudicate",
-            "blind_only": False,
-        },
+        "scope": _scope(report, which, header),
+        "settings": _settings(report),
         "coverage": _coverage(report, which, header),
         "design": _design(which),
         "agreement": {
-            "judge_vs_consensus": _agreement(which),
-            "judge_vs_rater": [],
-            "between_humans": None,
-            "blind_vs_shown": None,
+            "judge_vs_consensus": parts.agreement(which.agreement, which.classes),
+            "judge_vs_rater": [
+                {"rater": each.reviewer, "agreement": parts.agreement(each.agreement)}
+                for each in report.raters
+                if claims
+            ],
+            "between_humans": parts.humans(report.humans) if claims else None,
+            "blind_vs_shown": parts.anchoring(report.anchoring) if claims else None,
         },
         "detection": {
-            "strict": _detection(which.strict),
-            "lenient": _detection(which.lenient or which.strict),
+            "strict": parts.detection(which.strict),
+            "lenient": parts.detection(which.lenient or which.strict),
         },
-        "rate": _rate(report, which),
-        "scores": _scores(report),
-        "calibration": None,
-        "breakdowns": [],
-        "comparison": None,
-        "progress": {
-            "target": "none",
-            "target_half_width": None,
-            "half_width": None,
-            "labels_still_needed": None,
-            "stop": False,
-            "history": [],
-        },
+        "rate": parts.rate(
+            which.rate, f"share of {which.level.value} labelled {' or '.join(report.passing)}"
+        ),
+        "scores": [*map(parts.unit_scores, report.unit_scores), *_answer_scores(report)],
+        "calibration": parts.calibration(report.calibration) if claims else None,
+        "breakdowns": [
+            parts.breakdown(each)
+            for each in report.breakdowns
+            if claims and each.by is not Slice.CODE
+        ],
+        "comparison": parts.comparison(report.comparison) if claims else None,
+        "progress": parts.progress(report.progress),
         "disagreements": [
-            {
-                "unit": f"turn {each.turn}" if each.claim is None else f"claim {each.claim}",
-                "conversation": each.key,
-                "judge": each.judge,
-                "human": each.human,
-                "text": each.text if include_text else None,
-            }
-            for each in which.disagreements
+            parts.disagreement(each, include_text=include_text) for each in which.disagreements
         ],
         "warnings": _warnings(report, which),
-        "plots": [],
+        "plots": [{"id": each.id, "file": each.file, "alt": each.alt} for each in plots],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
@@ -118,12 +107,22 @@ def _time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _number(value: float | None) -> float | None:
-    """Round; adding 0.0 turns -0.0 into 0.0."""
-    return None if value is None else round(value, DECIMALS) + 0.0
+def _settings(report: AgreementReport) -> Fields:
+    asked = report.settings
+    bootstrap = asked.interval is IntervalMethod.BOOTSTRAP
+    return {
+        "level": asked.level,
+        "interval": "cluster_bootstrap_percentile" if bootstrap else "cluster_jackknife_t",
+        "cluster": "group",
+        "seed": asked.seed if bootstrap else None,
+        "resamples": asked.resamples if bootstrap else None,
+        "duplicate_rule": _DUPLICATES[asked.duplicates],
+        "consensus_rule": "majority_else_adjudicate",
+        "blind_only": asked.blind_only,
+    }
 
 
-def _scope(which: LevelReport, header: ReportHeader) -> Json:
+def _scope(report: AgreementReport, which: LevelReport, header: ReportHeader) -> Fields:
     return {
         "runs": [
             {
@@ -137,14 +136,14 @@ def _scope(which: LevelReport, header: ReportHeader) -> Json:
         ],
         "unit": _UNITS[which.level],
         "categories": list(which.table.categories),
-        "scale": "nominal",
+        "scale": "ordinal" if report.settings.ordinal else "nominal",
         "unfaithful_strict": list(which.strict.positive),
         "unfaithful_lenient": list((which.lenient or which.strict).positive),
     }
 
 
-def _coverage(report: AgreementReport, which: LevelReport, header: ReportHeader) -> Json:
-    coverage: Coverage = which.coverage
+def _coverage(report: AgreementReport, which: LevelReport, header: ReportHeader) -> Fields:
+    coverage = which.coverage
     claims = which.level is Level.CLAIMS
     steady = report.consistency.share.value
     return {
@@ -155,133 +154,67 @@ def _coverage(report: AgreementReport, which: LevelReport, header: ReportHeader)
         "verdict_rows": coverage.rows,
         "units": coverage.total,
         "units_in_several_windows": report.consistency.repeated if claims else 0,
-        "judge_self_disagreement": (_number(1 - steady) if claims and steady is not None else None),
+        "judge_self_disagreement": number(1 - steady) if claims and steady is not None else None,
         "reviewed": coverage.reviewed,
         "agreed": coverage.agreed,
         "overridden": coverage.overridden,
         "blind": coverage.blind,
-        # Skipped, bulk-accepted and stale verdicts do not count, so those units are unreviewed.
-        "skipped": 0,
+        "skipped": coverage.skipped,
         "unreviewed": coverage.unreviewed,
-        "bulk_accepted": 0,
-        "stale": 0,
+        "bulk_accepted": coverage.bulk,
+        "stale": coverage.stale,
         "labelled_by_two_or_more": coverage.several_reviewers,
         "by_verdict": {
-            each.judge or "none": {"units": each.units, "reviewed": each.reviewed, "skipped": 0}
+            each.judge or "none": {
+                "units": each.units,
+                "reviewed": each.reviewed,
+                "skipped": each.skipped,
+            }
             for each in coverage.by_verdict
         },
-        "raters": [],
+        "raters": [
+            {
+                "id": each.reviewer,
+                "labels": each.labels,
+                "blind": each.blind,
+                "override_rate": number(each.overrides / each.agreement.n)
+                if each.agreement.n
+                else None,
+                "median_seconds": number(each.median_s),
+            }
+            for each in report.raters
+            if claims
+        ],
     }
 
 
-def _design(which: LevelReport) -> Json:
+def _design(which: LevelReport) -> Fields:
+    design = which.design
     return {
-        "kind": which.design.value,
-        "frame_units": which.coverage.total,
-        "seed": None,
-        "random_prefix": False,
-        "valid_for_rate": which.design is Design.CENSUS,
-        "reason": _DESIGN_REASONS[which.design],
-        "strata": [],
+        "kind": design.kind.value,
+        "frame_units": design.frame,
+        "seed": design.seed,
+        "random_prefix": design.random_prefix,
+        "valid_for_rate": which.rate.this_run.value is not None,
+        "reason": _DESIGN_REASONS.get(design.kind),
+        "strata": [
+            {
+                "name": each.name,
+                "population": each.population,
+                "drawn": each.drawn,
+                "labelled": each.labelled,
+                "skipped": each.skipped,
+                "inclusion_probability": number(each.drawn / each.population)
+                if each.population
+                else None,
+            }
+            for each in design.strata
+        ],
     }
 
 
-def _agreement(which: LevelReport) -> Json:
-    table = which.table
-    n = table.n
-    rows, columns = table.rows, table.columns
-    detection = which.strict
-    shares: dict[str, Json] = {}
-    if n:
-        shares["marginals"] = {
-            "reference": _shares(table.categories, rows, n),
-            "rated": _shares(table.categories, columns, n),
-        }
-    return {
-        "n": n,
-        "clusters": which.coverage.compared_groups,
-        "weighted_by_design": False,
-        "confusion": {
-            "rows": "human",
-            "columns": "judge",
-            "categories": list(table.categories),
-            "counts": [list(row) for row in table.counts],
-            "weighted": None,
-        },
-        "percent": _estimate(which.percent),
-        "chance": _number(which.chance),
-        "cohen_kappa": _estimate(which.cohen_kappa),
-        "weighted_kappa": None,
-        "krippendorff_alpha": _estimate(which.krippendorff_alpha),
-        "gwet_ac1": _estimate(which.gwet_ac1),
-        "gwet_ac2": None,
-        "specific_agreement": {each.label: _estimate(each.f1) for each in which.classes},
-        **shares,
-        "prevalence_index": _number((detection.tp - detection.tn) / n) if n else None,
-        "bias_index": _number((detection.fn - detection.fp) / n) if n else None,
-        "max_kappa": None,
-        "marginal_test": None,
-    }
-
-
-def _shares(names: Sequence[str], counts: Sequence[int], n: int) -> Json:
-    return {name: _number(count / n) for name, count in zip(names, counts, strict=True)}
-
-
-def _detection(found: Detection) -> Json:
-    return {
-        "positive": list(found.positive),
-        "tp": found.tp,
-        "fp": found.fp,
-        "fn": found.fn,
-        "tn": found.tn,
-        "prevalence": _estimate(found.prevalence),
-        "precision": _estimate(found.precision),
-        "recall": _estimate(found.recall),
-        "specificity": _estimate(found.specificity),
-        "npv": _estimate(found.npv),
-        "f1": _estimate(found.f1),
-        "balanced_accuracy": _estimate(found.balanced_accuracy),
-        "mcc": _estimate(found.mcc),
-    }
-
-
-def _rate(report: AgreementReport, which: LevelReport) -> Json:
-    """Give the judge's rate, and people's where everything was labelled.
-
-    With a census the corrected rate of this run is people's rate itself, and nothing of it is
-    sampled: its interval has width 0.
-    """
-    human = which.human_rate
-    this_run = _estimate(human)
-    assumptions: list[str] = []
-    if human.value is not None:
-        this_run |= {
-            "ci_low": _number(human.value),
-            "ci_high": _number(human.value),
-            "level": report.level,
-            "method": "stratified_normal_fpc",
-            "se": 0.0,
-            "reason": None,
-        }
-        assumptions = [
-            "every unit was labelled",
-            "human labels are the truth",
-            "groups are a random sample of future ones (future interval only)",
-        ]
-    return {
-        "quantity": f"share of {which.level.value} labelled {' or '.join(report.passing)}",
-        "judge_raw": _estimate(which.judge_rate),
-        "label_mean": _estimate(human),
-        "corrected_this_run": this_run,
-        "corrected_future": _estimate(human),
-        "estimator": "none" if human.value is None else "stratified",
-        "bounds": None,
-        "assumptions": assumptions,
-    }
-
-
-def _scores(report: AgreementReport) -> Json:
+def _answer_scores(report: AgreementReport) -> list[Fields]:
+    """Write answers against people's ratings: each answer is a window of one interaction."""
     scores = report.scores
     if not scores.answers:
         return []
@@ -289,7 +222,7 @@ def _scores(report: AgreementReport) -> Json:
     if report.bar is not None:
         threshold = {
             "current": report.bar,
-            "at_current": _detection(report.answers.strict),
+            "at_current": parts.detection(report.answers.strict),
             "suggested": None,
         }
     return [
@@ -298,10 +231,10 @@ def _scores(report: AgreementReport) -> Json:
             "n": scores.spearman.n,
             "n_partially_labelled": 0,
             "n_vacuous": scores.vacuous,
-            "judge_mean": _number(scores.judge_mean),
-            "human_mean": _number(scores.human_mean),
-            "spearman": _estimate(scores.spearman),
-            "auroc": _estimate(scores.auroc),
+            "judge_mean": number(scores.judge_mean),
+            "human_mean": number(scores.human_mean),
+            "spearman": parts.estimate(scores.spearman),
+            "auroc": parts.estimate(scores.auroc),
             "threshold": threshold,
         }
     ]
@@ -330,28 +263,19 @@ def _warnings(report: AgreementReport, which: LevelReport) -> Json:
     ]
 
 
-def _estimate(estimate: Estimate) -> dict[str, Json]:
-    return {
-        "value": _number(estimate.value),
-        "status": estimate.status.value,
-        "reason": estimate.reason.value if estimate.reason else None,
-        "ci_low": _number(estimate.ci_low),
-        "ci_high": _number(estimate.ci_high),
-        "level": estimate.level,
-        "method": estimate.method.value if estimate.method else None,
-        "se": _number(estimate.se),
-        "n": estimate.n,
-        "clusters": estimate.clusters,
-        "design_effect": None,
-    }
-
-
 _UNITS = {Level.CLAIMS: "claim", Level.ANSWERS: "window"}
 
+_DUPLICATES = {
+    "first_window": "first_window",
+    "majority": "majority_then_severity",
+    "worst": "worst",
+    "latest": "latest_window",
+}
+
 _DESIGN_REASONS = {
-    Design.NONE: "nothing is labelled",
-    Design.CONVENIENCE: "labelled units are not known to be a random sample",
-    Design.CENSUS: None,
+    DesignKind.NONE: "nothing is labelled",
+    DesignKind.CONVENIENCE: "labelled units are not known to be a random sample",
+    DesignKind.OVERRIDE_ONLY: "only units on which people differ from the judge are labelled",
 }
 
 _POINTERS = {
@@ -362,4 +286,9 @@ _POINTERS = {
     Figure.DETECTION: "/detection",
     Figure.RATE: "/rate",
     Figure.SCORES: "/scores",
+    Figure.CALIBRATION: "/calibration",
+    Figure.DESIGN: "/design",
+    Figure.HUMANS: "/agreement/between_humans",
+    Figure.ANCHORING: "/agreement/blind_vs_shown",
+    Figure.COMPARISON: "/comparison",
 }

@@ -22,6 +22,11 @@ def judge_title(ref: str) -> str:
     return OFFLINE_TITLE if ref == "offline" else ref
 
 
+def reads_prompts(ref: str) -> bool:
+    """Whether a judge answers from the prompt's words; the embedded one works from the task."""
+    return ref != "offline"
+
+
 def open_judge(
     ref: str,
     *,

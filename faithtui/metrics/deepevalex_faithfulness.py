@@ -77,6 +77,9 @@ STEPS = {
 }
 """Prompt texts and the holes each must have."""
 
+VERDICT_STEPS = ("verdicts", "verdict-list")
+"""Those that ask for a verdict."""
+
 ADAPTERS = ("openai", "anthropic")
 """Providers that `adapter` can name."""
 

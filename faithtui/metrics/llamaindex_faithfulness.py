@@ -53,6 +53,9 @@ STEPS = {
 }
 """Prompt texts and the holes each must have."""
 
+VERDICT_STEPS = ("question", "refine")
+"""Those that ask for a verdict."""
+
 HOLES: Mapping[str, Holes] = {
     "eval_template": {"context_str": ("context_str",), "query_str": ("query_str",)},
     "refine_template": {
@@ -110,13 +113,17 @@ class LlamaIndexFaithfulness:
         """Refuse options that cannot be meant, and try the templates.
 
         Raises:
-            ConfigError: A value outside its range, or a template that lacks a hole or has one that
-                cannot be filled.
+            ConfigError: A value outside its range, a template that lacks a hole or has one that
+                cannot be filled, or a template where examples are to be shown.
         """
         for option, holes in HOLES.items():
             given = getattr(self, option)
             if given is None:
                 continue
+            if self.prompts.examples:
+                raise ConfigError(
+                    f"{option} replaces the question that examples stand in; give one or the other"
+                )
             template = own_template(option, given, holes, strict=not self.as_peer)
             if not isinstance(given, str):
                 # Kept with the text it amounts to, so that the run can be stored.

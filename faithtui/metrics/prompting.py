@@ -6,11 +6,13 @@ so equal questions stay equal.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from string import Template
+from typing import Self
 
 from faithtui.errors import ConfigError
 
@@ -20,6 +22,8 @@ class PromptSet:
     """The prompt texts of a metric, by step."""
 
     texts: Mapping[str, str]
+    examples: str = ""
+    """What `with_examples` put into the texts."""
 
     @property
     def digest(self) -> str:
@@ -28,6 +32,19 @@ class PromptSet:
         for step in sorted(self.texts):
             whole.update(f"{step}\0{self.texts[step]}\0".encode("utf-8", "surrogatepass"))
         return whole.hexdigest()
+
+    def with_examples(self, steps: Collection[str], examples: str) -> Self:
+        """Put examples into the texts of some steps, before what is to be judged.
+
+        Args:
+            steps: Those that ask for a verdict.
+            examples: As they are shown; taken as they are, never as a text with holes.
+        """
+        held = {
+            step: _before_material(text, examples) if step in steps else text
+            for step, text in self.texts.items()
+        }
+        return type(self)(held, examples)
 
     def render(self, step: str, **holes: str) -> str:
         """Fill the holes of a step's text. Values are inserted as they are, never looked into."""
@@ -69,6 +86,18 @@ def load_prompts(metric: str, steps: Mapping[str, Sequence[str]], own: Path | No
         names = ", ".join(f"{step}.txt" for step in steps)
         raise ConfigError(f"{own}: no prompt of {metric} there; expected some of {names}")
     return PromptSet(texts)
+
+
+def _before_material(text: str, examples: str) -> str:
+    """Put examples before the paragraph with the first hole; that is where the material begins."""
+    holes = (found.start() for found in Template.pattern.finditer(text) if _is_hole(found))
+    start = text.rfind("\n\n", 0, next(holes, len(text)))
+    at = 0 if start < 0 else start + 2
+    return f"{text[:at]}{examples.replace('$', '$$')}\n\n{text[at:]}"
+
+
+def _is_hole(found: re.Match[str]) -> bool:
+    return bool(found["named"] or found["braced"])
 
 
 def _own_file(own: Path | None, metric: str, step: str) -> Path | None:

@@ -61,6 +61,9 @@ STEPS = {
 }
 """Prompt texts and the holes each must have."""
 
+VERDICT_STEPS = ("inference", "inference-list")
+"""Those that ask for a verdict."""
+
 NOTHING_RETRIEVED = Inferred("0", None, "Retrieval returned nothing to infer it from.")
 
 

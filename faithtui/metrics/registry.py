@@ -3,7 +3,7 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
+from faithtui.domain.examples import Example
 from faithtui.errors import ConfigError
 from faithtui.metrics import (
     deepevalex_faithfulness,
@@ -20,6 +21,7 @@ from faithtui.metrics import (
     turn_faithfulness,
 )
 from faithtui.metrics.base import Metric, MetricSpec
+from faithtui.metrics.examples import shown_examples, usable_examples
 from faithtui.metrics.prompting import PromptSet, load_prompts
 
 
@@ -31,25 +33,40 @@ class Entry:
     steps: Mapping[str, tuple[str, ...]]
     make: type[Any]
     """A frozen dataclass that is a `Metric`; its fields are the options."""
+    verdict_steps: tuple[str, ...]
+    """Prompt texts that ask for a verdict; examples stand there."""
 
 
 METRICS: tuple[Entry, ...] = (
-    Entry(turn_faithfulness.SPEC, turn_faithfulness.STEPS, turn_faithfulness.TurnFaithfulness),
+    Entry(
+        turn_faithfulness.SPEC,
+        turn_faithfulness.STEPS,
+        turn_faithfulness.TurnFaithfulness,
+        turn_faithfulness.VERDICT_STEPS,
+    ),
     Entry(
         turn_contextual_relevancy.SPEC,
         turn_contextual_relevancy.STEPS,
         turn_contextual_relevancy.TurnContextualRelevancy,
+        turn_contextual_relevancy.VERDICT_STEPS,
     ),
-    Entry(ragas_faithfulness.SPEC, ragas_faithfulness.STEPS, ragas_faithfulness.RagasFaithfulness),
+    Entry(
+        ragas_faithfulness.SPEC,
+        ragas_faithfulness.STEPS,
+        ragas_faithfulness.RagasFaithfulness,
+        ragas_faithfulness.VERDICT_STEPS,
+    ),
     Entry(
         llamaindex_faithfulness.SPEC,
         llamaindex_faithfulness.STEPS,
         llamaindex_faithfulness.LlamaIndexFaithfulness,
+        llamaindex_faithfulness.VERDICT_STEPS,
     ),
     Entry(
         deepevalex_faithfulness.SPEC,
         deepevalex_faithfulness.STEPS,
         deepevalex_faithfulness.DeepEvalExFaithfulness,
+        deepevalex_faithfulness.VERDICT_STEPS,
     ),
 )
 
@@ -69,7 +86,11 @@ def entry(key: str) -> Entry:
 
 
 def build(
-    key: str, options: Mapping[str, object], *, prompts_dir: Path | None = None
+    key: str,
+    options: Mapping[str, object],
+    *,
+    prompts_dir: Path | None = None,
+    examples: Sequence[Example] = (),
 ) -> Metric[Any]:
     """Make a metric with options.
 
@@ -78,9 +99,11 @@ def build(
         options: Values by option name. Text is read as the option's type, so that the command line
             and a stored run go the same way; `none` stands for no value.
         prompts_dir: The user's own prompt texts; None for the packaged ones.
+        examples: What people decided, to be shown where a verdict is asked for; () shows none.
 
     Raises:
-        ConfigError: Unknown metric or option, or a value of the wrong kind or out of range.
+        ConfigError: Unknown metric or option, a value of the wrong kind or out of range, or
+            examples that the metric cannot show.
     """
     found = entry(key)
     kinds = get_type_hints(found.make)
@@ -94,6 +117,9 @@ def build(
             )
         values[name] = _value(name, kinds[name], value)
     prompts = load_prompts(found.spec.key, found.steps, prompts_dir)
+    if examples:
+        shown = shown_examples(usable_examples(examples, found.spec), found.spec)
+        prompts = prompts.with_examples(found.verdict_steps, shown)
     made: Metric[Any] = found.make(prompts=prompts, **values)
     return made
 

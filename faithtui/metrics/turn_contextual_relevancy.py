@@ -34,6 +34,7 @@ from faithtui.metrics.questions import check_images
 from faithtui.metrics.relevance.common import NO_CONTEXT, NO_MESSAGE, views_of
 from faithtui.metrics.relevance.evidence import gather as by_evidence
 from faithtui.metrics.relevance.questions import STEPS as STEPS
+from faithtui.metrics.relevance.questions import VERDICT_STEPS as VERDICT_STEPS
 from faithtui.metrics.relevance.window import gather as by_window
 
 SPEC = MetricSpec(

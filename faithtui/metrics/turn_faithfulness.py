@@ -52,6 +52,9 @@ SPEC = MetricSpec(
 STEPS = {**questions.STEPS, "evidence": ("groups",)}
 """Prompt texts and the holes each must have."""
 
+VERDICT_STEPS = ("verdicts", "verdict-list", "evidence")
+"""Those that ask for a verdict."""
+
 
 @dataclass(frozen=True, slots=True)
 class TurnFaithfulness:

@@ -74,6 +74,7 @@ def blinded(
         truths=view.truths if truths else tuple(t for t in view.truths if t.id in named),
         reason=None,
         hidden=hidden,
+        truths_whole=truths,
     )
 
 

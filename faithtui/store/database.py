@@ -40,7 +40,7 @@ from faithtui.store.faults import check_path, errors_told, retrying
 T = TypeVar("T")
 V = TypeVar("V")
 
-HEAD = "0005"
+HEAD = "0006"
 """Newest revision in migrations/versions. Four digits, so that they sort."""
 
 APPLICATION_ID = 0x46544955

@@ -1,13 +1,13 @@
 """Which claims of a run can be drawn, and of which stratum each is."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection, func, select
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.sampling import Frame
-from faithtui.store.codecs import AnyRow
 from faithtui.store.tables import claim, conversation, run, run_item, verdict
 from faithtui.store.texts import storable
 
@@ -18,16 +18,30 @@ the answer, whether another run's judge says something else, whether this one ch
 _TURNS = ((2, "turns 1-2"), (5, "turns 3-5"))
 """Upper ends of the bands of interactions, and their names; what is later is `turns 6+`."""
 
-_AT_ONCE = 10_000
-"""Rows that are held at a time."""
+_AT_ONCE = 600
+"""Rows that are held at a time: so few that the collector does not look at each of them."""
 
-Value = Callable[[AnyRow], str]
-"""Gives a claim's value of one thing that strata are made of."""
+_NO_VERDICT = "without a verdict"
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Columns(NamedTuple):
+    """Rows of a frame, as columns."""
+
+    items: tuple[ItemId, ...]
+    claims: tuple[ClaimId, ...]
+    labels: tuple[str | None, ...]
+    turns: tuple[int, ...]
+
+
+Value = Callable[[Columns], Sequence[str]]
+"""Gives the value of one thing that strata are made of, of each row."""
 
 
 def frame_of(connection: Connection, run_id: RunId, stratified_by: Sequence[str]) -> Frame:
     """Read the frame of a run; see `Samples.frame`."""
-    values = [_value(connection, run_id, name) for name in stratified_by]
+    strata_of = _strata(connection, run_id, stratified_by)
     rows = connection.execute(
         select(verdict.c.run_item_id, verdict.c.claim_id, verdict.c.label, claim.c.turn)
         .join(run_item, run_item.c.id == verdict.c.run_item_id)
@@ -36,31 +50,60 @@ def frame_of(connection: Connection, run_id: RunId, stratified_by: Sequence[str]
         .order_by(run_item.c.number, claim.c.turn, verdict.c.position, claim.c.id)
     )
 
-    def units() -> Iterator[tuple[ItemId, ClaimId, str]]:
+    def parts() -> Iterator[tuple[tuple[ItemId, ...], tuple[ClaimId, ...], Sequence[str]]]:
         for part in rows.partitions(_AT_ONCE):
-            for row in part:
-                stratum = " · ".join([value(row) for value in values])
-                yield row.run_item_id, row.claim_id, stratum
+            # Column by column: a million rows are too many to call a function for each.
+            columns = Columns(*zip(*part, strict=True))
+            yield columns.items, columns.claims, strata_of(columns)
 
-    return Frame(units())
+    return Frame.of_columns(parts())
+
+
+def _strata(
+    connection: Connection, run_id: RunId, stratified_by: Sequence[str]
+) -> Callable[[Columns], Sequence[str]]:
+    """Read what is needed to name the strata of rows."""
+    values = [_value(connection, run_id, name) for name in stratified_by]
+    names: dict[tuple[str, ...], str] = {}
+
+    def strata(columns: Columns) -> Sequence[str]:
+        if not values:
+            return [""] * len(columns.claims)
+        found = list(zip(*(value(columns) for value in values), strict=True))
+        for each in set(found) - names.keys():
+            names[each] = " · ".join(each)
+        return [names[each] for each in found]
+
+    return strata
 
 
 def _value(connection: Connection, run_id: RunId, name: str) -> Value:
     """Read what is needed to tell the values of one of `STRATA`."""
     match name:
         case "verdict":
-            return lambda row: f"judge {row.label or 'without a verdict'}"
+            return lambda rows: _each(rows.labels, lambda label: f"judge {label or _NO_VERDICT}")
         case "turn":
-            return lambda row: _band(row.turn // 2 + 1)
+            return lambda rows: _each(rows.turns, lambda turn: _band(turn // 2 + 1))
         case "model":
             models = _models(connection, run_id)
-            return lambda row: models[row.run_item_id]
+            return lambda rows: [models[item] for item in rows.items]
         case "disagreement":
             others = _other_labels(connection, run_id)
-            return lambda row: _stand(row.label, others.get(row.claim_id))
+            return lambda rows: [
+                _stand(label, others.get(claim_id))
+                for claim_id, label in zip(rows.claims, rows.labels, strict=True)
+            ]
         case _:
             flipped = _flipped(connection, run_id)
-            return lambda row: "word changed" if row.claim_id in flipped else "word steady"
+            return lambda rows: [
+                "word changed" if each in flipped else "word steady" for each in rows.claims
+            ]
+
+
+def _each(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
+    """Name values of which there are few different ones."""
+    names = {value: named(value) for value in set(values)}
+    return [names[value] for value in values]
 
 
 def _band(interaction: int) -> str:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from faithtui.domain.ids import ClaimId, LabelId, SampleId
 from faithtui.domain.review import Action, HumanVerdict, LabelAct, Mark, consensus, effective
@@ -12,7 +12,7 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.store.codecs import AnyRow
 from faithtui.store.tables import claim, human_label
 
-_COLUMNS = (
+ACT_COLUMNS = (
     human_label.c.id,
     human_label.c.claim_id,
     human_label.c.reviewer,
@@ -40,15 +40,30 @@ def next_clock(connection: Connection) -> int:
 def acts_of(connection: Connection, where: ColumnElement[bool]) -> list[LabelAct]:
     """Read acts in the order of the log; the condition may name labels and their claims."""
     rows = connection.execute(
-        select(*_COLUMNS)
+        select(*ACT_COLUMNS)
         .join(claim, claim.c.id == human_label.c.claim_id)
         .where(where)
         .order_by(*LOG_ORDER)
     )
-    return [_act(row) for row in rows]
+    return [act_from_row(row) for row in rows]
 
 
-def _act(row: AnyRow) -> LabelAct:
+_OF_CONVERSATION = (
+    select(*ACT_COLUMNS)
+    .join(claim, claim.c.id == human_label.c.claim_id)
+    .where(claim.c.conversation_id == bindparam("conversation"))
+    .order_by(*LOG_ORDER)
+)
+
+
+def acts_in(connection: Connection, conversation_id: int) -> list[LabelAct]:
+    """Read the acts on the claims of a conversation, in the order of the log."""
+    rows = connection.execute(_OF_CONVERSATION, {"conversation": conversation_id})
+    return [act_from_row(row) for row in rows]
+
+
+def act_from_row(row: AnyRow) -> LabelAct:
+    """Read a row with `ACT_COLUMNS`."""
     return LabelAct(
         id=LabelId(row.id),
         claim=ClaimId(row.claim_id),

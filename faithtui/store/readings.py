@@ -4,242 +4,285 @@ One query per table and no query per conversation, so that a run of many thousan
 moments. What people said comes in the words of the run's metric.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
+from sqlalchemy import Connection, Select, select
 
-from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.domain.labels import NOT_A_CLAIM
-from faithtui.domain.readings import AnswerReading, ClaimReading
-from faithtui.domain.review import Action, HumanVerdict, consensus
-from faithtui.domain.scales import rating_of
-from faithtui.domain.scores import Score, ScoringRule, passes
-from faithtui.store.answers import HomeLabel, answer_score, home_labels, home_windows
-from faithtui.store.codecs import AnyRow, rule_from_json
-from faithtui.store.labels import acts_of, consensus_of, human_verdicts
-from faithtui.store.records import ItemState
-from faithtui.store.tables import (
-    claim,
-    conversation,
-    human_label,
-    run,
-    run_item,
-    turn,
-    verdict,
+from faithtui.domain.designs import DrawnSample, design_reading
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels import NOT_A_CLAIM, SEVERITY
+from faithtui.domain.readings import (
+    AnswerReading,
+    ClaimReading,
+    LabelState,
+    PairedReading,
+    PairedReadings,
+    ReadingSettings,
+    RunReadings,
 )
+from faithtui.domain.review import Action
+from faithtui.domain.sampling import Design
+from faithtui.domain.scales import rating_of
+from faithtui.domain.scores import passes
+from faithtui.errors import StoreError
+from faithtui.store.answers import AnswerKey, HomeLabel, answer_score, home_windows
+from faithtui.store.codecs import AnyRow
+from faithtui.store.drawn import sample_to_rest_on
+from faithtui.store.frames import frame_of
+from faithtui.store.judged import (
+    JudgedRun,
+    answer_texts,
+    home_words,
+    judged_run,
+    one_word,
+    rule_of_run,
+)
+from faithtui.store.opinions import UNREVIEWED, Said, log_of_run, people_said
+from faithtui.store.records import ItemState
+from faithtui.store.scored import score_readings
+from faithtui.store.tables import claim, human_label, run_item
 
-_UNSEEN = (Action.BLIND, Action.IMPORTED)
-"""Acts of people who had not seen this judge's verdict."""
+DEFAULTS = ReadingSettings()
 
-_NO_LABEL = ""
-"""Stands for a missing label where SQL compares labels; no metric has an empty one."""
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What judge and people said."""
+
+    judged: JudgedRun
+    log: Sequence[AnyRow]
+    """Of the run's conversations, with claims that the run did not judge."""
+    said: Mapping[ClaimId, Said]
+
+
+def run_readings(
+    connection: Connection,
+    run_id: RunId,
+    settings: ReadingSettings = DEFAULTS,
+    severity: Mapping[str, int] = SEVERITY,
+) -> RunReadings:
+    """Read everything that a report on a run is computed from; see `Reviews.run_readings`."""
+    known = _known(connection, run_id, settings)
+    sample = _sample(connection, run_id, settings, known)
+    claims = tuple(_claims(connection, run_id, known, settings, severity, sample))
+    heard = {each: found.heard for each, found in known.said.items() if found.heard is not None}
+    return RunReadings(
+        claims=claims,
+        answers=tuple(_answers(connection, run_id, known)),
+        scores=tuple(score_readings(known.judged, heard)),
+        design=design_reading(claims, sample),
+    )
 
 
 def claim_readings(connection: Connection, run_id: RunId) -> tuple[ClaimReading, ...]:
     """Read what a run judged; see `Reviews.claim_readings`."""
-    human = human_verdicts(acts_of(connection, _in_conversations_of(run_id)))
-    said = consensus_of(human, _rule(connection, run_id))
-    rows = connection.execute(_claims_of_run(run_id))
-    return tuple(
-        _claim_reading(row, human.get(ClaimId(row.id), ()), said.get(ClaimId(row.id)))
-        for row in rows
-    )
-
-
-def _claim_reading(row: AnyRow, human: tuple[HumanVerdict, ...], said: str | None) -> ClaimReading:
-    """Put together what is known about one claim; `said` is the consensus in the run's words."""
-    return ClaimReading(
-        claim=ClaimId(row.id),
-        conversation=ConversationId(row.conversation_id),
-        key=row.key,
-        group=row.group,
-        turn=row.turn,
-        text=row.text,
-        judge=row.judge,
-        # Words that mean nothing in the run are shown as such: whoever said them did review it.
-        human=consensus(human) if said is None else said,
-        reviewers=sum(each.counts for each in human),
-        blind=_blind(human),
-        windows=row.windows,
-        steady=row.distinct_labels == 1,
-    )
-
-
-def _rule(connection: Connection, run_id: RunId) -> ScoringRule:
-    """Read a run's rule."""
-    return rule_from_json(
-        connection.execute(select(run.c.rule).where(run.c.id == run_id)).scalar_one()
-    )
-
-
-def _blind(human: tuple[HumanVerdict, ...]) -> bool | None:
-    """Whether all verdicts that count were given before the judge's was seen; None without any."""
-    counted = [each.action for each in human if each.counts]
-    return all(action in _UNSEEN for action in counted) if counted else None
-
-
-def _in_conversations_of(run_id: RunId) -> ColumnElement[bool]:
-    """Condition: a claim of any kind, in a conversation of the run."""
-    return claim.c.conversation_id.in_(
-        select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
-    )
-
-
-def _claims_of_run(run_id: RunId) -> Select[Any]:
-    each = (
-        select(
-            verdict.c.claim_id,
-            verdict.c.run_item_id,
-            func.max(case((verdict.c.is_home, verdict.c.label))).label("judge"),
-            func.max(case((verdict.c.is_home, verdict.c.position))).label("place"),
-            func.count(verdict.c.window_id.distinct()).label("windows"),
-            func.count(func.coalesce(verdict.c.label, _NO_LABEL).distinct()).label(
-                "distinct_labels"
-            ),
-        )
-        .join(run_item, run_item.c.id == verdict.c.run_item_id)
-        .where(run_item.c.run_id == run_id)
-        .group_by(verdict.c.run_item_id, verdict.c.claim_id)
-        .subquery()
-    )
-    return (
-        select(
-            claim.c.id,
-            claim.c.conversation_id,
-            conversation.c.key,
-            conversation.c.group,
-            claim.c.turn,
-            case((claim.c.kind == "answer", turn.c.content), else_=claim.c.text).label("text"),
-            each.c.judge,
-            each.c.windows,
-            each.c.distinct_labels,
-        )
-        .select_from(each)
-        .join(claim, claim.c.id == each.c.claim_id)
-        .join(conversation, conversation.c.id == claim.c.conversation_id)
-        .join(run_item, run_item.c.id == each.c.run_item_id)
-        .outerjoin(
-            turn,
-            and_(
-                claim.c.kind == "answer",
-                turn.c.conversation_id == claim.c.conversation_id,
-                turn.c.position == claim.c.turn,
-            ),
-        )
-        .order_by(run_item.c.number, claim.c.turn, each.c.place, claim.c.id)
-    )
-
-
-@dataclass(slots=True)
-class _Answer:
-    """A rated answer while its parts are gathered."""
-
-    row: AnyRow
-    ratings: list[float] = field(default_factory=list)
-    raters: set[str] = field(default_factory=set)
-    """People whose label came with the data."""
+    known = _known(connection, run_id, DEFAULTS)
+    return tuple(_claims(connection, run_id, known, DEFAULTS, SEVERITY, None))
 
 
 def answer_readings(connection: Connection, run_id: RunId) -> tuple[AnswerReading, ...]:
     """Read the rated answers of a run; see `Reviews.answer_readings`."""
-    if not _judges_answers(connection, run_id):
-        return ()
-    rule = _rule(connection, run_id)
-    human = human_verdicts(acts_of(connection, _in_conversations_of(run_id)))
-    said = consensus_of(human, rule)
-    answers: dict[int, _Answer] = {}
-    for row in connection.execute(_rated_answers_of_run(run_id)):
-        answer = answers.setdefault(row.claim_id, _Answer(row))
-        if row.action == Action.IMPORTED.value:
-            answer.raters.add(row.reviewer)
-            rating = rating_of(row.scale, row.raw_label)
-            if rating is not None:
-                answer.ratings.append(rating)
-    labels = home_labels(connection, run_item.c.run_id == run_id)
-    homes = home_windows(connection, run_item.c.run_id == run_id)
-    return tuple(
-        _answer_reading(
-            answer.row,
-            rule,
-            labels.get((answer.row.item, answer.row.turn), []),
-            homes.get((answer.row.item, answer.row.turn)),
-            said.get(ClaimId(claim_id)),
-            answer.ratings,
-            raters,
+    return tuple(_answers(connection, run_id, _known(connection, run_id, DEFAULTS)))
+
+
+def paired_readings(
+    connection: Connection, first: RunId, second: RunId, settings: ReadingSettings = DEFAULTS
+) -> PairedReadings:
+    """Read what two runs say of the same claims; see `Reviews.paired_readings`."""
+    judged = judged_run(connection, first)
+    if set(judged.rule.labels) != set(rule_of_run(connection, second).labels):
+        raise StoreError(
+            f"runs {first} and {second} do not use the same labels, so that their verdicts cannot "
+            "be compared claim by claim; choose two runs of one metric"
         )
-        for claim_id, answer in answers.items()
-        # Somebody may have skipped the answer, or taken a verdict back.
-        if (raters := len(answer.raters | _who_said(human, ClaimId(claim_id))))
+    one = {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}
+    two = home_words(connection, second)
+    said = people_said(
+        log_of_run(connection, first),
+        judged.rule,
+        {first: one, second: two},
+        blind_only=settings.blind_only,
+    )
+    pairs = []
+    for number, _, _, claim_id, label, *_ in judged.homes:
+        if claim_id not in two:
+            continue
+        item, people = judged.items[number], said.get(claim_id, UNREVIEWED)
+        pairs.append(
+            PairedReading(
+                claim=claim_id,
+                conversation=item.conversation,
+                group=item.group,
+                first=label,
+                second=two[claim_id],
+                human=people.human,
+                blind=people.blind,
+            )
+        )
+    return PairedReadings(
+        tuple(pairs), only_first=len(one) - len(pairs), only_second=len(two) - len(pairs)
     )
 
 
-def _judges_answers(connection: Connection, run_id: RunId) -> bool:
-    """Whether the run judged answers or what they say; so does one that judged nothing yet."""
-    kinds = set(
-        connection.execute(
-            select(claim.c.kind)
-            .distinct()
-            .join(verdict, verdict.c.claim_id == claim.c.id)
-            .join(run_item, run_item.c.id == verdict.c.run_item_id)
-            .where(run_item.c.run_id == run_id)
-        ).scalars()
-    )
-    return kinds != {"statement"}
+def _known(connection: Connection, run_id: RunId, settings: ReadingSettings) -> _Known:
+    judged = judged_run(connection, run_id)
+    log = log_of_run(connection, run_id)
+    homes = {run_id: {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}}
+    said = people_said(log, judged.rule, homes, blind_only=settings.blind_only)
+    return _Known(judged, log, said)
 
 
-def _who_said(human: Mapping[ClaimId, tuple[HumanVerdict, ...]], claim_id: ClaimId) -> set[str]:
-    return {each.reviewer for each in human.get(claim_id, ()) if each.counts}
+def _sample(
+    connection: Connection, run_id: RunId, settings: ReadingSettings, known: _Known
+) -> DrawnSample | None:
+    """Read the sample that the labels of a run rest on; None where they need none or have none."""
+    labelled = {
+        claim_id
+        for _, _, _, claim_id, *_ in known.judged.homes
+        if known.said.get(claim_id, UNREVIEWED).state is LabelState.LABELLED
+    }
+    if labelled and len(labelled) == len(known.judged.homes):
+        return None
+    return sample_to_rest_on(connection, run_id, settings.sample, labelled)
 
 
-def _answer_reading(
-    row: AnyRow,
-    rule: ScoringRule,
-    labels: list[HomeLabel],
-    home: Score | None,
-    said: str | None,
-    ratings: list[float],
-    raters: int,
-) -> AnswerReading:
-    score = answer_score(rule, labels, home)
-    return AnswerReading(
-        conversation=ConversationId(row.conversation_id),
-        key=row.key,
-        group=row.group,
-        turn=row.turn,
-        score=score,
-        claims=len(labels),
-        passes=passes(score, rule),
-        # An answer that nobody should be judged on neither passes nor fails.
-        human=None if said == NOT_A_CLAIM else said,
-        rating=sum(ratings) / len(ratings) if ratings else None,
-        raters=raters,
-    )
+def _claims(
+    connection: Connection,
+    run_id: RunId,
+    known: _Known,
+    settings: ReadingSettings,
+    severity: Mapping[str, int],
+    sample: DrawnSample | None,
+) -> Iterator[ClaimReading]:
+    """Put together what is known about each claim of a run."""
+    judged, said = known.judged, known.said
+    texts: Mapping[tuple[int, int], str] = {}
+    if any(kind == "answer" for *_, kind, _ in judged.homes):
+        texts = answer_texts(connection, run_id)
+    drawn = {} if sample is None else sample.places()
+    strata = _strata_of_all(connection, run_id, sample)
+    for number, turn, _, claim_id, label, confidence, kind, text in judged.homes:
+        item = judged.items[number]
+        labels = judged.repeated.get(claim_id)
+        people = said.get(claim_id, UNREVIEWED)
+        stratum, position = drawn.get(claim_id, (strata.get(claim_id), None))
+        yield ClaimReading(
+            claim=claim_id,
+            conversation=item.conversation,
+            key=item.key,
+            group=item.group,
+            turn=turn,
+            text=texts[number, turn] if kind == "answer" else text,
+            judge=label if labels is None else one_word(labels, settings.duplicates, severity),
+            human=people.human,
+            reviewers=people.reviewers,
+            windows=1 if labels is None else len(labels),
+            steady=claim_id not in judged.unsteady,
+            blind=people.blind,
+            state=people.state,
+            opinions=people.opinions,
+            confidence=confidence,
+            stratum=stratum,
+            position=position,
+        )
 
 
-def _rated_answers_of_run(run_id: RunId) -> Select[Any]:
-    """Select the labels of whole answers, in the order of the run, turns and log."""
+def _strata_of_all(
+    connection: Connection, run_id: RunId, sample: DrawnSample | None
+) -> Mapping[ClaimId, str]:
+    """Say of which stratum each claim of the run is, drawn or not.
+
+    What a label stands for is counted in the run, not among what was drawn.
+    """
+    if sample is None or sample.design is not Design.STRATIFIED:
+        return {}
+    known = {each.name for each in sample.strata}
+    frame = frame_of(connection, run_id, sample.stratified_by)
+    return {each.claim: each.stratum for each in frame if each.stratum in known}
+
+
+def _answers(connection: Connection, run_id: RunId, known: _Known) -> Iterator[AnswerReading]:
+    """Put together what is known about each answer that people labelled as a whole."""
+    judged, said = known.judged, known.said
+    if judged.homes and all(kind == "statement" for *_, kind, _ in judged.homes):
+        return
+    rows = connection.execute(_labelled_answers(run_id)).all()
+    if not rows:
+        return
+    raters, ratings = _imported(known.log)
+    labels = _labels_of_answers(judged, {(row.item, row.turn) for row in rows})
+    homes = home_windows(connection, run_item.c.run_id == run_id)
+    for row in rows:
+        people = said.get(ClaimId(row.claim), UNREVIEWED)
+        who = raters[row.claim] | {each.reviewer for each in people.opinions}
+        if not who:
+            continue  # somebody put the answer off, or took a verdict back
+        key = (row.item, row.turn)
+        score = answer_score(judged.rule, labels[key], homes.get(key))
+        rated = ratings[row.claim]
+        item = judged.items[row.number]
+        yield AnswerReading(
+            conversation=item.conversation,
+            key=item.key,
+            group=item.group,
+            turn=row.turn,
+            score=score,
+            claims=len(labels[key]),
+            passes=passes(score, judged.rule),
+            # An answer that nobody should be judged on neither passes nor fails.
+            human=None if people.heard == NOT_A_CLAIM else people.heard,
+            rating=sum(rated) / len(rated) if rated else None,
+            raters=len(who),
+            opinions=people.opinions,
+        )
+
+
+def _labelled_answers(run_id: RunId) -> Select[Any]:
+    """Select answers of a run that somebody acted on as a whole, in the order of the run."""
     return (
         select(
-            human_label.c.claim_id,
-            human_label.c.reviewer,
-            human_label.c.action,
-            human_label.c.scale,
-            human_label.c.raw_label,
+            claim.c.id.label("claim"),
             claim.c.turn,
-            claim.c.conversation_id,
-            conversation.c.key,
-            conversation.c.group,
             run_item.c.id.label("item"),
+            run_item.c.number,
         )
-        .join(claim, claim.c.id == human_label.c.claim_id)
-        .join(conversation, conversation.c.id == claim.c.conversation_id)
-        .join(run_item, run_item.c.conversation_id == claim.c.conversation_id)
+        .select_from(run_item)
+        .join(claim, claim.c.conversation_id == run_item.c.conversation_id)
         .where(
             claim.c.kind == "answer",
+            claim.c.id.in_(select(human_label.c.claim_id)),
             run_item.c.run_id == run_id,
             run_item.c.state == ItemState.DONE.value,
         )
-        .order_by(run_item.c.number, claim.c.turn, human_label.c.id)
+        .order_by(run_item.c.number, claim.c.turn, claim.c.id)
     )
+
+
+def _imported(
+    log: Sequence[AnyRow],
+) -> tuple[Mapping[int, set[str]], Mapping[int, list[float]]]:
+    """Find who labelled each claim in imported data, and the ratings among these labels."""
+    raters: dict[int, set[str]] = defaultdict(set)
+    ratings: dict[int, list[float]] = defaultdict(list)
+    for row in log:
+        if row.action == Action.IMPORTED.value:
+            raters[row.claim_id].add(row.reviewer)
+            rating = rating_of(row.scale, row.raw_label)
+            if rating is not None:
+                ratings[row.claim_id].append(rating)
+    return raters, ratings
+
+
+def _labels_of_answers(
+    judged: JudgedRun, wanted: set[AnswerKey]
+) -> Mapping[AnswerKey, list[HomeLabel]]:
+    """Collect what was said of the claims of some answers, each in its home window."""
+    labels: dict[AnswerKey, list[HomeLabel]] = defaultdict(list)
+    for number, turn, _, claim_id, label, _, kind, _ in judged.homes:
+        key = (judged.items[number].id, turn)
+        if key in wanted:
+            labels[key].append(HomeLabel(claim_id, kind, label))
+    return labels

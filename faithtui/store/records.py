@@ -86,6 +86,8 @@ class RunSpec:
     sources: tuple[str, ...]
     """Data sets it runs over; () means all."""
     concurrency: int
+    examples: str | None = None
+    """Names the examples its questions show, see `Examples`; None: they show none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +287,8 @@ class ReviewView:
     next: ItemId | None
     hidden: frozenset[ClaimId] = frozenset()
     """Claims whose judge is kept from the reviewer; see `blinding.blinded`."""
+    truths_whole: bool = True
+    """All truths are there; while blind, only those named for claims that are open may be."""
 
     @property
     def blind(self) -> bool:

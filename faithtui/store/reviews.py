@@ -3,17 +3,24 @@
 Each act is on the disk before the call returns, together with the scores it changes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
-from faithtui.domain.readings import AnswerReading, ClaimReading
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
+from faithtui.domain.labels import SEVERITY
+from faithtui.domain.readings import (
+    AnswerReading,
+    ClaimReading,
+    PairedReadings,
+    ReadingSettings,
+    RunReadings,
+)
 from faithtui.domain.review import (
     Action,
     LabelAct,
@@ -26,10 +33,16 @@ from faithtui.domain.review import (
     undo_from_end,
 )
 from faithtui.errors import StoreError
-from faithtui.store.database import Database, new_id
+from faithtui.store.database import Database, chunks, new_id
 from faithtui.store.guidelines import digest_in_force
 from faithtui.store.labels import acts_of, next_clock
-from faithtui.store.readings import answer_readings, claim_readings
+from faithtui.store.readings import (
+    DEFAULTS,
+    answer_readings,
+    claim_readings,
+    paired_readings,
+    run_readings,
+)
 from faithtui.store.rollups import items_holding, refresh_conversation
 from faithtui.store.tables import claim, exposure, human_label, run_item, sample_claim, verdict
 from faithtui.store.texts import storable
@@ -280,19 +293,63 @@ class Reviews:
 
         return self._database.write(step, durable=True, urgent=True)
 
+    def newest(self) -> LabelId | None:
+        """Name the newest act of the log, whoever's; None while there is none.
+
+        It is the same as long as nobody said anything, here or in another process.
+        """
+        with self._database.reading() as connection:
+            found = connection.execute(select(func.max(human_label.c.id))).scalar()
+        return None if found is None else LabelId(found)
+
     def expose(self, item: ItemId, reviewer: str) -> None:
         """Remember that a person has had the judge's words on a conversation in view."""
+        self.expose_all([item], reviewer)
+
+    def expose_all(
+        self, items: Collection[ItemId], reviewer: str, *, in_all_runs: bool = False
+    ) -> None:
+        """Remember the same of several conversations of runs.
+
+        Args:
+            items: The conversations.
+            reviewer: Who has seen the words.
+            in_all_runs: What the judges of all runs said of them was in view.
+        """
         now = self._clock()
         reviewer = storable(reviewer)
 
         def expose(connection: Connection) -> None:
-            connection.execute(
-                sqlite_insert(exposure)
-                .values(run_item_id=item, reviewer=reviewer, at=now)
-                .on_conflict_do_nothing()
-            )
+            found = set(items)
+            if in_all_runs:
+                same = run_item.alias()
+                for some in chunks(list(items)):
+                    found |= set(
+                        connection.scalars(
+                            select(run_item.c.id)
+                            .join(same, same.c.conversation_id == run_item.c.conversation_id)
+                            .where(same.c.id.in_(some))
+                        )
+                    )
+            rows = [{"run_item_id": item, "reviewer": reviewer, "at": now} for item in found]
+            if rows:
+                connection.execute(sqlite_insert(exposure).on_conflict_do_nothing(), rows)
 
         self._database.write(expose)
+
+    def expose_conversations(
+        self, run_id: RunId, conversations: Collection[ConversationId], reviewer: str
+    ) -> None:
+        """Remember the same of conversations as a run judged them."""
+        items: list[ItemId] = []
+        with self._database.reading() as connection:
+            for some in chunks(list(set(conversations))):
+                items += connection.scalars(
+                    select(run_item.c.id).where(
+                        run_item.c.run_id == run_id, run_item.c.conversation_id.in_(some)
+                    )
+                )
+        self.expose_all(items, reviewer)
 
     def location(self, run_id: RunId, claim: ClaimId) -> ItemId | None:
         """Find the conversation of a run in which a claim got a verdict; None when in none."""
@@ -322,6 +379,41 @@ class Reviews:
         """
         with self._database.reading() as connection:
             return answer_readings(connection, run_id)
+
+    def run_readings(
+        self,
+        run_id: RunId,
+        settings: ReadingSettings = DEFAULTS,
+        severity: Mapping[str, int] = SEVERITY,
+    ) -> RunReadings:
+        """Read everything that a report on a run is computed from, as one snapshot.
+
+        Takes the time of reading every verdict of the run, so seconds for a million claims.
+
+        Args:
+            run_id: The run.
+            settings: What counts.
+            severity: How bad each label is, for ties and worst-of rules; larger is worse.
+
+        Raises:
+            StoreError: There is no such run, or the sample asked for cannot carry a report on it.
+        """
+        with self._database.reading() as connection:
+            return run_readings(connection, run_id, settings, severity)
+
+    def paired_readings(
+        self, first: RunId, second: RunId, settings: ReadingSettings = DEFAULTS
+    ) -> PairedReadings:
+        """Read what two runs say of the claims that both judged, and what people say of them.
+
+        Judges' words are those of the home windows; of the settings, only `blind_only` is read.
+        A label that is stale for one of the runs does not count.
+
+        Raises:
+            StoreError: There is no such run, or their metrics have other labels.
+        """
+        with self._database.reading() as connection:
+            return paired_readings(connection, first, second, settings)
 
 
 def _own(connection: Connection, reviewer: str, last: int | None = None) -> list[LabelAct]:

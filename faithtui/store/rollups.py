@@ -8,9 +8,10 @@ list ever adds up verdicts.
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Update, bindparam, select, update
 
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId
@@ -26,9 +27,57 @@ from faithtui.domain.scores import (
 )
 from faithtui.domain.windows import interactions
 from faithtui.store.codecs import AnyRow, rule_from_json, score_set_to_json, score_units
-from faithtui.store.labels import acts_of, consensus_of, human_verdicts
+from faithtui.store.labels import acts_in, consensus_of, human_verdicts
 from faithtui.store.records import ItemState
 from faithtui.store.tables import claim, run, run_item, turn, verdict, window
+
+# Made once: these run at every verdict and every window, and making one takes longer than SQLite
+# takes to answer it.
+_WINDOWS = (
+    select(
+        window.c.id,
+        window.c.position,
+        window.c.turns,
+        window.c.interactions,
+        window.c.score,
+        window.c.score_state,
+        window.c.score_reason,
+        window.c.surplus,
+    )
+    .where(window.c.run_item_id == bindparam("item"))
+    .order_by(window.c.position)
+)
+_VERDICTS = (
+    select(verdict.c.window_id, verdict.c.claim_id, claim.c.turn, verdict.c.label)
+    .join(claim, claim.c.id == verdict.c.claim_id)
+    .where(verdict.c.run_item_id == bindparam("item"))
+    .order_by(verdict.c.window_id, verdict.c.position)
+)
+_ROLES = (
+    select(turn.c.role)
+    .where(turn.c.conversation_id == bindparam("conversation"))
+    .order_by(turn.c.position)
+)
+_HOME_LABELS = select(verdict.c.label).where(
+    verdict.c.run_item_id == bindparam("item"), verdict.c.is_home
+)
+_STATE = (
+    select(run_item.c.state, run_item.c.reason, run.c.rule)
+    .join(run, run.c.id == run_item.c.run_id)
+    .where(run_item.c.id == bindparam("item"))
+)
+_COUNTS = select(
+    run_item.c.run_id,
+    run_item.c.state,
+    run_item.c.windows,
+    run_item.c.failed_windows,
+    run_item.c.claims,
+    run_item.c.missing,
+    run_item.c.labelled,
+    run_item.c.score,
+    run_item.c.corrected,
+).where(run_item.c.id == bindparam("item"))
+_CHANGE = update(run_item).where(run_item.c.id == bindparam("item"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +97,10 @@ def stored_windows(
 ) -> tuple[StoredWindow, ...]:
     """Read the windows of a conversation of a run, in order."""
     interaction_of = _interaction_of_turns(connection, conversation_id)
-    rows = connection.execute(
-        select(
-            window.c.id,
-            window.c.position,
-            window.c.turns,
-            window.c.interactions,
-            window.c.score,
-            window.c.score_state,
-            window.c.score_reason,
-            window.c.surplus,
-        )
-        .where(window.c.run_item_id == item)
-        .order_by(window.c.position)
-    ).all()
+    rows = connection.execute(_WINDOWS, {"item": item}).all()
     claims: dict[int, list[ClaimId]] = {row.id: [] for row in rows}
     occurrences: dict[int, list[Occurrence]] = {row.id: [] for row in rows}
-    for window_id, claim_id, at_turn, label in connection.execute(
-        select(verdict.c.window_id, verdict.c.claim_id, claim.c.turn, verdict.c.label)
-        .join(claim, claim.c.id == verdict.c.claim_id)
-        .where(verdict.c.run_item_id == item)
-        .order_by(verdict.c.window_id, verdict.c.position)
-    ):
+    for window_id, claim_id, at_turn, label in connection.execute(_VERDICTS, {"item": item}):
         claims[window_id].append(ClaimId(claim_id))
         occurrences[window_id].append(Occurrence(claim_id, interaction_of.get(at_turn, -1), label))
     return tuple(
@@ -79,11 +110,7 @@ def stored_windows(
 
 def _interaction_of_turns(connection: Connection, conversation_id: int) -> dict[int, int]:
     """Say in which interaction each turn is; turns in none are left out."""
-    roles = connection.execute(
-        select(turn.c.role)
-        .where(turn.c.conversation_id == conversation_id)
-        .order_by(turn.c.position)
-    ).scalars()
+    roles = connection.execute(_ROLES, {"conversation": conversation_id}).scalars()
     # `answers_alone` changes nothing in a conversation that has a user turn, and without it a
     # conversation that has none would not have been judged.
     parts = interactions([Turn(role, "") for role in roles], answers_alone=True)
@@ -94,10 +121,7 @@ def _stored_window(
     row: AnyRow, claims: tuple[ClaimId, ...], occurrences: tuple[Occurrence, ...]
 ) -> StoredWindow:
     score = Score(row.score, ScoreState(row.score_state), row.score_reason)
-    # A state that the labels do not explain was decided when the window was judged, and stays.
-    explained = score.state in (ScoreState.SCORED, ScoreState.UNDEFINED) or (
-        score.state is ScoreState.INCOMPLETE and any(each.label is None for each in occurrences)
-    )
+    missing = any(each.label is None for each in occurrences)
     return StoredWindow(
         position=row.position,
         turns=tuple(row.turns),
@@ -107,8 +131,22 @@ def _stored_window(
             interactions=tuple(row.interactions),
             occurrences=occurrences,
             surplus=tuple(row.surplus),
-            failure=None if explained else score,
+            failure=None if is_explained(score.state, missing=missing) else score,
         ),
+    )
+
+
+def is_explained(state: ScoreState, *, missing: bool) -> bool:
+    """Say whether the judge's labels explain the state of a window's score.
+
+    What they do not explain was decided when the window was judged, and stays whatever people say.
+
+    Args:
+        state: The state.
+        missing: Whether a verdict is missing.
+    """
+    return state in (ScoreState.SCORED, ScoreState.UNDEFINED) or (
+        state is ScoreState.INCOMPLETE and missing
     )
 
 
@@ -118,11 +156,7 @@ def count_labels(connection: Connection, item: int) -> dict[str, object]:
     Returns:
         The columns `claims`, `missing` and `labels` of its row.
     """
-    labels = Counter(
-        connection.execute(
-            select(verdict.c.label).where(verdict.c.run_item_id == item, verdict.c.is_home)
-        ).scalars()
-    )
+    labels = Counter(connection.execute(_HOME_LABELS, {"item": item}).scalars())
     return {
         "claims": labels.total(),
         "missing": labels[None],
@@ -140,7 +174,7 @@ def refresh_conversation(
         conversation_id: The conversation they are all about.
         items: Ids of the rows to bring up to date.
     """
-    human = human_verdicts(acts_of(connection, claim.c.conversation_id == conversation_id))
+    human = human_verdicts(acts_in(connection, conversation_id))
     for item in items:
         change_item(connection, item, human_columns(connection, item, conversation_id, human))
 
@@ -177,11 +211,7 @@ def human_columns(
         `labelled` and `overridden`, by the words that mean something in the run, and the scores,
         which are None while it is pending.
     """
-    row = connection.execute(
-        select(run_item.c.state, run_item.c.reason, run.c.rule)
-        .join(run, run.c.id == run_item.c.run_id)
-        .where(run_item.c.id == item)
-    ).one()
+    row = connection.execute(_STATE, {"item": item}).one()
     rule = rule_from_json(row.rule)
     stored = stored_windows(connection, item, conversation_id)
     windows = [each.judged for each in stored]
@@ -226,17 +256,24 @@ def _all_three(score: Score) -> ScoreSet:
 
 def change_item(connection: Connection, item: int, columns: dict[str, object]) -> None:
     """Write columns of a conversation of a run, and move the run's counters by the difference."""
-    before = connection.execute(select(run_item).where(run_item.c.id == item)).one()
-    connection.execute(update(run_item).where(run_item.c.id == item).values(columns))
-    old = _counted(before._asdict())
-    new = _counted({**before._asdict(), **columns})
-    moves = {name: new[name] - old[name] for name in new if new[name] != old[name]}
+    before = connection.execute(_COUNTS, {"item": item}).one()._asdict()
+    connection.execute(_CHANGE, {**columns, "item": item})
+    old = _counted(before)
+    new = _counted({**before, **columns})
+    moves = {f"by_{name}": new[name] - old[name] for name in new if new[name] != old[name]}
     if moves:
-        connection.execute(
-            update(run)
-            .where(run.c.id == before.run_id)
-            .values({name: run.c[name] + by for name, by in moves.items()})
-        )
+        moving = _moving(tuple(name.removeprefix("by_") for name in moves))
+        connection.execute(moving, {**moves, "run_under_way": before["run_id"]})
+
+
+@cache
+def _moving(counters: tuple[str, ...]) -> Update:
+    """Make the statement that moves some of a run's counters."""
+    return (
+        update(run)
+        .where(run.c.id == bindparam("run_under_way"))
+        .values({name: run.c[name] + bindparam(f"by_{name}") for name in counters})
+    )
 
 
 def _counted(row: Mapping[str, Any]) -> dict[str, int]:

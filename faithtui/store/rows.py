@@ -49,6 +49,7 @@ def _run_row(row: AnyRow) -> RunRow:
             base_url=row.base_url,
             prompt_digest=row.prompt_digest,
             prompts_dir=row.prompts_dir,
+            examples=row.example_set,
             claims=row.claims_from,
             sources=tuple(row.sources),
             concurrency=row.concurrency,

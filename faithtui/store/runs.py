@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from faithtui.domain.assessment import Assessment
 from faithtui.domain.ids import ConversationId, ItemId, RunId
@@ -13,7 +13,7 @@ from faithtui.errors import StoreError
 from faithtui.store.codecs import rule_to_json
 from faithtui.store.comparison import compare_view
 from faithtui.store.database import Database, new_id
-from faithtui.store.labels import acts_of, human_verdicts
+from faithtui.store.labels import acts_in, human_verdicts
 from faithtui.store.records import (
     CompareView,
     ItemRow,
@@ -27,12 +27,39 @@ from faithtui.store.records import (
 )
 from faithtui.store.rollups import change_item, human_columns
 from faithtui.store.rows import ItemOrder, item_rows, listed_rows, ordered_items, run_rows
-from faithtui.store.tables import claim, judge_call, run, run_item, verdict, window
+from faithtui.store.tables import judge_call, run, run_item, verdict, window
 from faithtui.store.texts import storable_json
 from faithtui.store.views import review_view
 from faithtui.store.windows import remove_failed_windows, save_window
 
 _ENDED = (RunState.DONE, RunState.CANCELLED, RunState.STOPPED)
+
+# Made once: they run at every call of a judge, while somebody types.
+_REPLY = (
+    select(
+        judge_call.c.text,
+        judge_call.c.stop,
+        judge_call.c.structured,
+        judge_call.c.tokens_in,
+        judge_call.c.tokens_out,
+        judge_call.c.tokens_cached,
+        judge_call.c.request_id,
+        judge_call.c.served_model,
+        judge_call.c.latency_ms,
+    )
+    .where(judge_call.c.key == bindparam("question"), judge_call.c.usable)
+    .order_by(judge_call.c.id)
+    .limit(1)
+)
+_COUNT_CALL = (
+    update(run)
+    .where(run.c.id == bindparam("run_under_way"))
+    .values(
+        calls=run.c.calls + 1,
+        tokens_in=run.c.tokens_in + bindparam("read"),
+        tokens_out=run.c.tokens_out + bindparam("written"),
+    )
+)
 
 
 class Runs:
@@ -266,22 +293,7 @@ class Runs:
             key: Hash of everything that determines the reply.
         """
         with self._database.reading() as connection:
-            row = connection.execute(
-                select(
-                    judge_call.c.text,
-                    judge_call.c.stop,
-                    judge_call.c.structured,
-                    judge_call.c.tokens_in,
-                    judge_call.c.tokens_out,
-                    judge_call.c.tokens_cached,
-                    judge_call.c.request_id,
-                    judge_call.c.served_model,
-                    judge_call.c.latency_ms,
-                )
-                .where(judge_call.c.key == key, judge_call.c.usable)
-                .order_by(judge_call.c.id)
-                .limit(1)
-            ).one_or_none()
+            row = connection.execute(_REPLY, {"question": key}).one_or_none()
         return None if row is None else StoredReply(*row)
 
     def save_reply(
@@ -328,15 +340,8 @@ class Runs:
         def save(connection: Connection) -> None:
             connection.execute(insert(judge_call), row)
             if run_id is not None:
-                connection.execute(
-                    update(run)
-                    .where(run.c.id == run_id)
-                    .values(
-                        calls=run.c.calls + 1,
-                        tokens_in=run.c.tokens_in + (reply.tokens_in or 0),
-                        tokens_out=run.c.tokens_out + (reply.tokens_out or 0),
-                    )
-                )
+                tokens = {"read": reply.tokens_in or 0, "written": reply.tokens_out or 0}
+                connection.execute(_COUNT_CALL, {"run_under_way": run_id, **tokens})
 
         self._database.write(save, durable=True)
 
@@ -358,6 +363,7 @@ def _create(
             base_url=spec.base_url,
             prompt_digest=spec.prompt_digest,
             prompts_dir=spec.prompts_dir,
+            example_set=spec.examples,
             claims_from=spec.claims,
             sources=storable_json(spec.sources),
             concurrency=spec.concurrency,
@@ -420,7 +426,7 @@ def _close(
     conclusion: str | None,
 ) -> None:
     """Give an item a state and everything that follows from it."""
-    human = human_verdicts(acts_of(connection, claim.c.conversation_id == conversation_id))
+    human = human_verdicts(acts_in(connection, conversation_id))
     change_item(
         connection,
         item,

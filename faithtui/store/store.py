@@ -16,14 +16,18 @@ from typing import Self, TypeVar
 from faithtui.store.bundles import Bundles
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
+from faithtui.store.details import Details
+from faithtui.store.examples import Examples
 from faithtui.store.findings import Findings
 from faithtui.store.guidelines import Guidelines
+from faithtui.store.provenance import Provenance
 from faithtui.store.raters import Raters
 from faithtui.store.reviews import Reviews
 from faithtui.store.runs import Runs
 from faithtui.store.samples import Samples
 from faithtui.store.saved_views import SavedViews
 from faithtui.store.search import Search
+from faithtui.store.splits import Splits
 
 T = TypeVar("T")
 
@@ -47,6 +51,10 @@ class Store:
         saved_views: Filters and orders of lists that have a name.
         bundles: What people said, for other stores and from them.
         raters: Judges and people on the same claims.
+        details: What stands beside the claims of a run: passages, notes, second verdicts.
+        splits: Which conversations are for learning, tuning and testing.
+        examples: What runs show to their judge.
+        provenance: When and under which guideline labels were given.
     """
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
@@ -61,6 +69,10 @@ class Store:
         self.saved_views = SavedViews(database, clock)
         self.bundles = Bundles(database)
         self.raters = Raters(database)
+        self.details = Details(database)
+        self.splits = Splits(database, clock)
+        self.examples = Examples(database, clock)
+        self.provenance = Provenance(database)
 
     @classmethod
     def open(

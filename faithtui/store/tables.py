@@ -152,6 +152,8 @@ class RunTable(_Stored, table=True):
     base_url: str | None = Field(sa_type=StoredText)
     prompt_digest: str = Field(sa_type=StoredText)
     prompts_dir: str | None = Field(sa_type=StoredText)
+    example_set: str | None = Field(sa_type=StoredText)
+    """Digest of the examples its questions show; none: it shows none."""
     claims_from: str = Field(sa_type=StoredText)
     """`extracted` or `imported`."""
     sources: list[str] = Field(sa_type=_JSON)
@@ -502,6 +504,50 @@ class SavedViewTable(_Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
+class SplitRuleTable(_Stored, table=True):
+    """How conversations are split into train, dev and test. One row, made once."""
+
+    __tablename__: ClassVar[str] = "split_rule"
+
+    id: int | None = Field(default=None, primary_key=True)
+    """Always 1."""
+    seed: int = Field(sa_type=BigInteger)
+    train: int
+    """Percent of the groups."""
+    dev: int
+    """Percent of the groups."""
+    test: int
+    """Percent of the groups; the three make 100."""
+    made_by: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class TestOpeningTable(_Stored, table=True):
+    """Somebody looked at figures of the test part. Only ever appended."""
+
+    __tablename__: ClassVar[str] = "test_opening"
+
+    id: int | None = Field(default=None, primary_key=True)
+    command: str = Field(sa_type=StoredText)
+    """Which one showed them."""
+    runs: list[int] = Field(sa_type=_JSON)
+    """Of which runs."""
+    opened_by: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class ExampleSetTable(_Stored, table=True):
+    """Examples that runs show to their judge; kept once however many runs do."""
+
+    __tablename__: ClassVar[str] = "example_set"
+
+    digest: str = Field(primary_key=True, sa_type=StoredText)
+    """Hash of the examples; runs name it."""
+    examples: list[dict[str, object]] = Field(sa_type=_JSON)
+    """In order, each as in its file."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
 class JudgeCallTable(_Stored, table=True):
     """One reply of a judge, written the moment it arrived."""
 
@@ -555,6 +601,9 @@ exposure = _table(ExposureTable)
 guideline = _table(GuidelineTable)
 judge_call = _table(JudgeCallTable)
 saved_view = _table(SavedViewTable)
+split_rule = _table(SplitRuleTable)
+test_opening = _table(TestOpeningTable)
+example_set = _table(ExampleSetTable)
 
 search_conversation = table("search_conversation", column("rowid"), column("text"))
 """Words of a conversation: its key and its messages; `rowid` is its id."""

@@ -5,17 +5,17 @@ in a worker afterwards.
 """
 
 import asyncio
-import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-os.environ.setdefault("TEXTUAL_FPS", "120")  # Read at import: halves the wait for a second frame.
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -25,9 +25,12 @@ from faithtui.tui import catalog, theme
 from faithtui.tui.ascii import AsciiFilter
 from faithtui.tui.bookmark import Bookmarks, Place, found_again, mark_of, take_up
 from faithtui.tui.lines import shown
+from faithtui.tui.loading import loading
 from faithtui.tui.messages import Failed, SettingsChanged, StoreOpened, StoreRefused
 from faithtui.tui.running import RunningApp
 from faithtui.tui.session import Defaults, Preferences, Session, utc_now
+from faithtui.tui.terminal import GONE, Lookout, SteadyDriver
+from faithtui.tui.widgets.drawn import COMPONENTS
 
 if TYPE_CHECKING:
     from faithtui.config import Configured
@@ -40,6 +43,8 @@ POLL_S = 1.0
 """How often another process's writes are looked for."""
 NEXT_WITHIN_S = 0.25
 """How often is looked whether a run that others wait for is through."""
+LOAD_AFTER_S = 0.3
+"""How long the first rows have to themselves before the other screens are imported."""
 LEAVE_WITHIN_S = 0.8
 """How long quitting waits for runs to stop; what is stored is safe whatever happens after."""
 
@@ -72,6 +77,7 @@ class FaithApp(RunningApp):
     CSS_PATH = "app.tcss"
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
+    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - the base class declares an instance variable
         (0, "-narrow"),
         (100, "-medium"),
@@ -133,8 +139,15 @@ class FaithApp(RunningApp):
         """Paint the first screen before anything is read."""
         return Screen()
 
+    def get_driver_class(self) -> type[Driver]:
+        """Take a driver for terminals that can do without one."""
+        chosen = super().get_driver_class()
+        return SteadyDriver if chosen is LinuxDriver else chosen
+
     async def on_mount(self) -> None:
         """Show the first screen, then open the store."""
+        if isinstance(self._driver, SteadyDriver):
+            self._look_out(self._driver)
         self._switch_interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         self.set_keymap(self.session.keymap)
@@ -161,7 +174,11 @@ class FaithApp(RunningApp):
             )
         self.session.opened(store)
         self.post_message(StoreOpened())
-        await asyncio.to_thread(catalog.load_all)
+
+    @work(group="open")
+    async def load_screens(self) -> None:
+        """Import the other screens before anybody wants them."""
+        await asyncio.to_thread(_load_screens)
 
     @on(StoreOpened)
     def begin(self) -> None:
@@ -169,6 +186,7 @@ class FaithApp(RunningApp):
         self._data_version = self.session.store.data_version()
         self.set_interval(POLL_S, self.poll)
         self.set_interval(NEXT_WITHIN_S, self.go_on)
+        self.set_timer(LOAD_AFTER_S, self.load_screens)
         self._go_where_one_stopped()
         self.reload_screens()
         self.resume_at_once()
@@ -204,9 +222,14 @@ class FaithApp(RunningApp):
             if run.finished and run.bug is not None:
                 raise run.bug
         version = self.session.store.data_version()
-        if version != self._data_version:
+        if version != self._data_version and not self._is_reading():
             self._data_version = version
             self.reload_screens()
+
+    def _is_reading(self) -> bool:
+        """Whether a screen still reads what changed before: threads that read do not stop."""
+        shown = self.screen_stack
+        return any(not each.is_finished and each.node in shown for each in self.workers)
 
     @on(SettingsChanged)
     def apply_settings(self, event: SettingsChanged) -> None:
@@ -263,6 +286,24 @@ class FaithApp(RunningApp):
         """Quit as ctrl+q does."""
         await self.action_leave()
 
+    def _look_out(self, driver: SteadyDriver) -> None:
+        """Leave when the terminal goes away, or when the process is asked to end."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            loop.add_signal_handler(number, self._called_off, 128 + number)
+
+        def gone() -> None:
+            driver.rest()
+            loop.call_soon_threadsafe(self._called_off, GONE)
+
+        Lookout(gone, self._close).start()
+
+    def _called_off(self, code: int) -> None:
+        """Quit without a question: there is nobody who could answer."""
+        if not self._leaving:
+            self._exit_code = code
+            self.run_worker(self._leave(), group="leave", exit_on_error=False)
+
     async def _leave(self) -> None:
         if self._leaving:
             return
@@ -280,7 +321,8 @@ class FaithApp(RunningApp):
         self.session.pictures.close()
         for run in self.session.active:
             run.join(LEAVE_WITHIN_S)
-        self.session.store.close()
+        if self.session.is_open:
+            self.session.store.close()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Say what failed in a worker of the app itself."""
@@ -305,9 +347,16 @@ class FaithApp(RunningApp):
 
 def _open_store(path: Path) -> "Store":
     """Open the store; imports what is slow only now."""
-    from faithtui.store.store import Store
+    with loading():
+        from faithtui.store.store import Store
 
     return Store.open(path)
+
+
+def _load_screens() -> None:
+    """Import all screens."""
+    with loading():
+        catalog.load_all()
 
 
 async def _within(seconds: float, work_to_do: Callable[[], None]) -> None:

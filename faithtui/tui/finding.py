@@ -17,7 +17,7 @@ from faithtui.domain.filters import (
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.review import Action, HumanVerdict
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.words import places, words_of
+from faithtui.domain.words import occurs, places, words_of
 from faithtui.store.records import ClaimView, ReviewView, RunRow, RunState
 from faithtui.tui.lines import Piece
 
@@ -152,4 +152,4 @@ def _is_scored(score: float | None, value: str) -> bool:
 
 
 def _holds(text: str, term: Term, wanted: Filter) -> bool:
-    return bool(places(words_of(term.value), text, begins=term is wanted.open_word))
+    return occurs(words_of(term.value), text, begins=term is wanted.open_word)

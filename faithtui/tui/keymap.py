@@ -6,7 +6,6 @@ knows bindings by the same ids.
 """
 
 import difflib
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,6 +16,7 @@ from textual.keys import KEY_NAME_REPLACEMENTS, KEY_TO_UNICODE_NAME, Keys, key_t
 
 from faithtui.config import Preset
 from faithtui.errors import ConfigError
+from faithtui.toml_text import read_toml, told
 from faithtui.tui.presets import CHANGES, MOVED
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ _NAMES: Final = frozenset(
     | set(KEY_NAME_REPLACEMENTS.values())
     | set(KEY_TO_UNICODE_NAME)
 )
+_LONGEST_NAME: Final = 100
+"""Characters: what is longer is not one of our names, misspelt."""
 _MODIFIERS: Final = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 
 
@@ -114,16 +116,8 @@ def read_keymap(file: Path) -> dict[str, str]:
     Raises:
         ConfigError: The file cannot be read, or names an id or a key that does not exist.
     """
-    try:
-        found = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not UTF-8; save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not TOML: {error}") from error
+    read = read_toml(file)
+    found = read.table
     if not found:
         return {}
     from faithtui.tui.bindings import default_keys, every_binding
@@ -132,18 +126,19 @@ def read_keymap(file: Path) -> dict[str, str]:
     while_typing = {each.id for _, each in every_binding() if each.priority}
     keymap: dict[str, str] = {}
     for name, value in _flat(found):
+        where = read.place(name)
         if name not in known:
             raise ConfigError(
-                f"{file}: there is no binding `{name}`; {_nearest(name, tuple(known))}"
+                f"{where}: there is no binding {told(name)}; {_nearest(name, tuple(known))}"
                 "faithtui keys lists all of them"
             )
         if not isinstance(value, str) or not value.strip():
-            raise ConfigError(f'{file}: `{name}` needs keys such as "u" or "u,ctrl+z"')
-        keys = [_key(key.strip(), name, file) for key in value.split(",")]
+            raise ConfigError(f'{where}: `{name}` needs keys such as "u" or "u,ctrl+z"')
+        keys = [_key(key.strip(), name, where) for key in value.split(",")]
         for key in keys:
             if name in while_typing and key_to_character(key) is not None:
                 raise ConfigError(
-                    f"{file}: `{name}` works while you type, so `{key}` cannot be its key; "
+                    f"{where}: `{name}` works while you type, so `{key}` cannot be its key; "
                     "expected one that types nothing, such as ctrl+q"
                 )
         keymap[name] = ",".join(dict.fromkeys(keys))
@@ -164,8 +159,9 @@ def check(keymap: Mapping[str, str], own: Mapping[str, str], file: Path) -> None
     if found:
         clash = found[0]
         mine = next((name for name in (clash.first, clash.second) if name in own), clash.second)
+        where = read_toml(file).place(mine)
         raise ConfigError(
-            f"{file}: `{clash.key}` is the key of both `{clash.first}` and `{clash.second}` "
+            f"{where}: `{clash.key}` is the key of both `{clash.first}` and `{clash.second}` "
             f"({clash.where}); give `{mine}` another one"
         )
 
@@ -202,7 +198,7 @@ def clashes(all_chains: Sequence["Chain"], keymap: Mapping[str, str]) -> Iterato
                 yield Clash(key, one, other, " in ".join(node.title for node in chain))
 
 
-def _key(key: str, name: str, file: Path) -> str:
+def _key(key: str, name: str, where: str) -> str:
     """Check a key and write it as Textual names it."""
     from faithtui.tui.bindings import long_name
 
@@ -211,21 +207,23 @@ def _key(key: str, name: str, file: Path) -> str:
     is_known = (len(last) == 1 and last.isprintable() and not last.isspace()) or last in _NAMES
     if not is_known or any(each not in _MODIFIERS for each in modifiers):
         raise ConfigError(
-            f"{file}: `{name}`: there is no key `{key}`; {_nearest(last, tuple(_NAMES))}"
+            f"{where}: `{name}`: there is no key {told(key)}; {_nearest(last, tuple(_NAMES))}"
             "examples: u, ctrl+z, pagedown, question_mark"
         )
     if modifiers and len(last) == 1 and last != last.lower():
-        raise ConfigError(f"{file}: `{name}`: write `{key}` with a small letter: `{key.lower()}`")
+        raise ConfigError(f"{where}: `{name}`: write `{key}` with a small letter: `{key.lower()}`")
     full = long_name(last) if not modifiers else key
     if full in _SAME:
         raise ConfigError(
-            f"{file}: `{name}`: most terminals send {_SAME[full]} for `{key}`; "
+            f"{where}: `{name}`: most terminals send {_SAME[full]} for `{key}`; "
             f"expected another key, or `{_SAME[full]}` itself"
         )
     return full
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:
+    if len(word) > _LONGEST_NAME:
+        return ""
     near = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(near)}? " if near else ""
 

@@ -184,7 +184,10 @@ def compared(width: int, height: int) -> Plan:
 
 
 def agreement(width: int, height: int) -> Plan:
-    """Place matrix, coefficients, labels, detection, scores, disagreements and warnings."""
+    """Place matrix and coefficients, the rate, labels, and what follows from them.
+
+    Panes without a place are reached by a key that enlarges them.
+    """
     if width < NARROW_BELOW:
         left = min(34, width * 44 // 100)
         warnings = 5 if height >= 19 else 4
@@ -194,40 +197,44 @@ def agreement(width: int, height: int) -> Plan:
             "matrix": Box(0, 0, left, top),
             "coefficients": Box(left, 0, width - left, top),
             "classes": Box(0, top, left, middle),
-            "detection": Box(left, top, width - left, middle),
+            "rate": Box(left, top, width - left, middle),
             "warnings": Box(0, height - warnings, width, warnings),
         }
     if width < WIDE_FROM:
         left = width * 31 // 100
-        right = width * 32 // 100
+        right = width * 33 // 100
         middle = width - left - right
-        top = second = max(min(9, height // 3), height * 30 // 100)
-        rest = height - top - second
+        top = second = max(min(9, height // 4), height * 25 // 100)
+        last = max(5, height * 22 // 100)
+        rest = height - top - second - last
         half = width // 2
         return {
             "matrix": Box(0, 0, left, top),
             "coefficients": Box(left, 0, middle, top),
-            "scores": Box(left + middle, 0, right, top),
+            "rate": Box(left + middle, 0, right, top),
             "classes": Box(0, top, left, second),
             "detection": Box(left, top, middle, second),
-            "coverage": Box(left + middle, top, right, second),
+            "progress": Box(left + middle, top, right, second),
             "differences": Box(0, top + second, half, rest),
-            "warnings": Box(half, top + second, width - half, rest),
+            "slices": Box(half, top + second, width - half, rest),
+            "warnings": Box(0, height - last, width, last),
         }
-    first = width * 25 // 100
-    top = max(min(12, height // 3), height * 30 // 100)
-    second = max(min(10, height // 3), height * 26 // 100)
-    rest = height - top - second
-    last = width - 3 * first
+    quarter = width // 4
+    top = max(min(12, height // 4), height * 24 // 100)
+    second = max(min(12, height // 4), height * 26 // 100)
+    last = max(6, height * 16 // 100)
+    rest = height - top - second - last
+    columns = (0, quarter, 2 * quarter, 3 * quarter)
+    sizes = (quarter, quarter, quarter, width - 3 * quarter)
+    upper = zip(("matrix", "coefficients", "rate", "progress"), columns, sizes, strict=True)
+    lower = zip(("classes", "detection", "people", "coverage"), columns, sizes, strict=True)
     return {
-        "matrix": Box(0, 0, first, top),
-        "coefficients": Box(first, 0, first, top),
-        "detection": Box(2 * first, 0, first, top + second),
-        "scores": Box(3 * first, 0, last, top),
-        "classes": Box(0, top, 2 * first, second),
-        "coverage": Box(3 * first, top, last, second),
-        "differences": Box(0, top + second, 2 * first, rest),
-        "warnings": Box(2 * first, top + second, width - 2 * first, rest),
+        **{name: Box(x, 0, wide, top) for name, x, wide in upper},
+        **{name: Box(x, top, wide, second) for name, x, wide in lower},
+        "differences": Box(0, top + second, 2 * quarter, rest),
+        "slices": Box(2 * quarter, top + second, quarter, rest),
+        "scores": Box(3 * quarter, top + second, width - 3 * quarter, rest),
+        "warnings": Box(0, height - last, width, last),
     }
 
 

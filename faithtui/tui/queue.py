@@ -29,6 +29,8 @@ class ClaimQueue:
     given here are a convenience sample."""
     shown: frozenset[ClaimId] = frozenset()
     """Claims of a blind queue that are served with the judge in view."""
+    tells: bool = False
+    """They were chosen by what the judge said, so that nobody is blind to it here."""
     repeats: bool = False
     """One's own labelled claims once more: what is said is compared, and changes nothing."""
     place: dict[ClaimId, int] = field(default_factory=dict, compare=False)

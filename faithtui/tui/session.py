@@ -1,14 +1,14 @@
 """What all screens share: the store, who reviews, where they are, and the runs under way."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.errors import StoreError
 from faithtui.tui.queue import ClaimQueue
 from faithtui.tui.viewer import Pictures, open_outside
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from faithtui.engine.background import BackgroundRun
     from faithtui.engine.events import RunSnapshot
     from faithtui.store.store import Store
+
+IdT = TypeVar("IdT", bound=int)
 
 
 def utc_now() -> datetime:
@@ -102,6 +104,8 @@ class Session:
     """Conversations whose truths were revealed."""
     lists: defaultdict[str, ListState] = field(default_factory=lambda: defaultdict(ListState))
     """Filter and order of each list, by its name."""
+    exposed: set[tuple[str, str, int]] = field(default_factory=set)
+    """Of what the judge was in view of whom, as far as this session has recorded it."""
     active: list["BackgroundRun"] = field(default_factory=list)
     """Runs of this process, newest last, the finished ones too."""
     _store: "Store | None" = None
@@ -125,6 +129,27 @@ class Session:
     def opened(self, store: "Store") -> None:
         """Take the store into use."""
         self._store = store
+
+    def see(self, items: Iterable[ItemId], *, in_all_runs: bool = False) -> None:
+        """Record that this reviewer has the judge's words on conversations in view."""
+        fresh = self._first_seen("item in all runs" if in_all_runs else "item", items)
+        if fresh:
+            # Nobody waits for it: a store that cannot be written says so at the next verdict.
+            expose = self.store.reviews.expose_all
+            self.store.submit(expose, fresh, self.reviewer, in_all_runs=in_all_runs)
+
+    def see_conversations(self, run: RunId, conversations: Iterable[ConversationId]) -> None:
+        """Record the same of conversations as a run judged them."""
+        fresh = self._first_seen(f"conversation of {run}", conversations)
+        if fresh:
+            self.store.submit(self.store.reviews.expose_conversations, run, fresh, self.reviewer)
+
+    def _first_seen(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":
+        """Keep what was not recorded yet: what is recorded changes the store, and is drawn anew."""
+        keys = {each: (self.reviewer, kind, each) for each in ids}
+        fresh = [each for each, key in keys.items() if key not in self.exposed]
+        self.exposed.update(keys[each] for each in fresh)
+        return fresh
 
     def choose_run(self, run: RunId) -> None:
         """Look at a run; the conversation chosen in another one is forgotten."""
@@ -151,6 +176,8 @@ class Session:
         """
         self.choose_run(queue.run)
         self.claims = queue
+        if queue.tells:
+            self.blinded = False
         if queue.entries:
             self.item, self.claim = queue.entries[queue.place.get(start, 0) if start else 0]
 

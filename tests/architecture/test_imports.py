@@ -29,6 +29,17 @@ def test_the_app_loads_neither_the_store_nor_a_provider_before_it_is_painted() -
     assert loaded_after(code) & {"sqlmodel", "sqlalchemy", "openai", "anthropic"} == set()
 
 
+def test_the_app_loads_nothing_statistical_before_a_figure_is_asked_for() -> None:
+    program = "import faithtui.cli.opening, faithtui.tui.app, sys\nprint('|'.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    modules = done.stdout.strip().split("|")
+    for name in ("numpy", "scipy", "sklearn", "faithtui.domain.statistics", "faithtui.interchange"):
+        assert not [each for each in modules if f"{each}.".startswith(f"{name}.")]
+    assert "faithtui.domain.report" not in modules
+
+
 def test_domain_and_metrics_load_no_database_and_no_provider() -> None:
     code = "import faithtui.metrics.registry, faithtui.domain.report"
     assert loaded_after(code) - {"pydantic"} == set()

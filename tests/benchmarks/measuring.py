@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -71,10 +72,12 @@ def environment(home: Path) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("FAITHTUI") and not name.endswith("_API_KEY")
+        if not name.startswith(("FAITHTUI", "PYTHONDONTWRITE")) and not name.endswith("_API_KEY")
     }
     return {
         **kept,
+        # What is installed is compiled, so what is measured must be too.
+        "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "faithtui-bytecode"),
         "FAITHTUI_HOME": str(home),
         "FAITHTUI_REVIEWER": "ann",
         "LC_ALL": "C.UTF-8",

@@ -1,8 +1,12 @@
 """How fast agreement is computed, and how often its intervals hold the truth."""
 
 import random
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from itertools import product
+
+import pytest
 
 from faithtui.domain.agreement import (
     AC1,
@@ -15,64 +19,223 @@ from faithtui.domain.agreement import (
     cross_table,
     measure,
 )
+from faithtui.domain.detection import PRECISION, RECALL, SPECIFICITY
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.intervals import wilson
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.readings import ClaimReading
+from faithtui.domain.readings import ClaimReading, RunReadings
 from faithtui.domain.report import agreement_report
+from faithtui.domain.report_tables import Figures
+from faithtui.domain.report_values import IntervalMethod, ReportSettings
 from faithtui.domain.scores import ScoringRule
-from tests.benchmarks.measuring import best_of, ms, seconds, table
+from tests.benchmarks.measuring import ROOT, best_of, ms, ratio, seconds, table
+from tests.domain.report_building import readings
 
 RULE = ScoringRule(("yes", "idk"), 1.0)
 STATISTICS = {"percent": PERCENT, "kappa": KAPPA, "alpha": ALPHA, "AC1": AC1}
 DRAWS = 400
 PEOPLE_SAY_NO, JUDGE_IS_RIGHT = (2.0, 4.0), (8.0, 2.0)
 """Parameters of the beta distributions from which each group draws its two shares."""
+SIZES = (1_000, 100_000, 1_000_000)
+WORDS = ("yes", "no", "idk")
+BOOTSTRAP = ReportSettings(interval=IntervalMethod.BOOTSTRAP)
+LOOPS = 5
+"""Rounds of the loop that a bootstrap by library calls is reckoned from."""
+AT_ONCE = 10
+"""Pairs of a group."""
 
 
 def claims(count: int, seed: int) -> list[ClaimReading]:
-    """Draw claims in groups of eight."""
+    """Draw claims in groups of ten."""
+    return [
+        ClaimReading(
+            claim=ClaimId(number),
+            conversation=ConversationId(number // AT_ONCE),
+            key=f"conversation {number // AT_ONCE}",
+            group=group,
+            turn=1 + 2 * (number % 4),
+            text=f"claim {number}",
+            judge=judge,
+            human=human,
+            reviewers=1,
+            windows=1,
+            steady=True,
+            blind=True,
+        )
+        for number, (group, human, judge) in enumerate(pairs(count, seed))
+    ]
+
+
+def pairs(count: int, seed: int) -> list[tuple[str, str, str]]:
+    """Draw (group, people's label, judge's label)."""
     choose = random.Random(seed)
     found = []
     for number in range(count):
-        human = choose.choice(("yes", "no", "idk"))
-        judge = human if choose.random() < 0.7 else choose.choice(("yes", "no", "idk"))
-        found.append(
-            ClaimReading(
-                claim=ClaimId(number),
-                conversation=ConversationId(number // 8),
-                key=f"conversation {number // 8}",
-                group=f"group {number // 8}",
-                turn=1,
-                text=f"claim {number}",
-                judge=judge,
-                human=human,
-                reviewers=1,
-                windows=1,
-                steady=True,
-                blind=True,
+        human = choose.choice(("yes", "yes", "yes", "no", "idk"))
+        judge = human if choose.random() < 0.7 else choose.choice(WORDS)
+        found.append((f"group {number // AT_ONCE}", human, judge))
+    return found
+
+
+def figures_of(counted: GroupedTable, settings: ReportSettings) -> None:
+    """Compute what a report says of a level: five coefficients, nine by label, 16 of detection."""
+    figures = Figures(WORDS, ("no",), settings)
+    figures.agreement(counted, main=True)
+    figures.classes(counted)
+    figures.detection(counted, ("no",), main=True)
+    figures.detection(counted, ("no", "idk"), main=True)
+
+
+def test_figures_of_judged_pairs_against_a_library_loop() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    numpy = pytest.importorskip("numpy")
+    rows = []
+    for count in SIZES:
+        drawn = pairs(count, seed=count)
+        place = {word: number for number, word in enumerate(WORDS)}
+        human = numpy.array([place[each[1]] for each in drawn])
+        judge = numpy.array([place[each[2]] for each in drawn])
+        counted = cross_table(drawn, WORDS)
+
+        def library(human: object = human, judge: object = judge) -> float:
+            return seconds(lambda: _library(sklearn, human, judge))
+
+        def counting(drawn: list[tuple[str, str, str]] = drawn) -> float:
+            return seconds(lambda: cross_table(drawn, WORDS))
+
+        def plain(counted: GroupedTable = counted) -> float:
+            return seconds(lambda: figures_of(counted, ReportSettings()))
+
+        def resampled(counted: GroupedTable = counted) -> float:
+            return seconds(lambda: figures_of(counted, BOOTSTRAP))
+
+        found = best_of(2, library=library, counting=counting, plain=plain, resampled=resampled)
+        loop = BOOTSTRAP.resamples * min(library() for _ in range(LOOPS))
+        rows.append(
+            (
+                f"{count:,}",
+                str(len(counted.kinds)),
+                ms(found["library"]),
+                ms(found["counting"]),
+                ms(found["plain"]),
+                ratio(found["counting"] + found["plain"], found["library"]),
+                f"{loop:.0f} s",
+                ms(found["resampled"]),
+                ratio(found["resampled"], loop),
             )
         )
-    return found
+        # The loop has no conversations and draws nothing: it only computes the same figures.
+        assert found["resampled"] < loop / 4
+    table(
+        "figures of judged pairs; the library has point estimates alone, without conversations",
+        (
+            *("pairs", "kinds", "sklearn", "counting", "jackknife", "both, to sklearn"),
+            *("2,000 x sklearn", "2,000 resamples", "to the loop"),
+        ),
+        rows,
+    )
+
+
+def _library(sklearn: object, human: object, judge: object) -> None:
+    """Compute kappa, precision, recall and F of each label, and Matthews' correlation."""
+    for name in ("cohen_kappa_score", "precision_recall_fscore_support", "matthews_corrcoef"):
+        options = {"zero_division": 0} if name.startswith("precision") else {}
+        getattr(sklearn, name)(human, judge, **options)
+
+
+def test_memory_of_a_million_counted_pairs() -> None:
+    program = f"""
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(ROOT)!r})
+from tests.benchmarks.test_agreement import BOOTSTRAP, WORDS, figures_of, streamed
+from faithtui.domain.agreement import cross_table
+
+def most():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1000
+
+before = most()
+figures_of(cross_table(streamed(1_000_000), WORDS), BOOTSTRAP)
+print(before, most())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    before, most = map(float, done.stdout.split())
+    rows = [(f"{before:.0f} MB", f"{most:.0f} MB")]
+    table("a million pairs, counted and resampled 2,000 times", ("before", "most"), rows)
+    assert most < 300
+
+
+def streamed(count: int) -> Iterator[tuple[str, str, str]]:
+    """Draw pairs one by one."""
+    choose = random.Random(count)
+    for number in range(count):
+        human = choose.choice(WORDS)
+        judge = human if choose.random() < 0.7 else choose.choice(WORDS)
+        yield f"group {number // AT_ONCE}", human, judge
+
+
+def test_point_estimates_after_one_label() -> None:
+    counted = cross_table(pairs(100_000, seed=1), WORDS).total
+
+    def after_one_label() -> None:
+        cells = list(counted.parts)
+        cells[0] -= 1
+        cells[1] += 1
+        moved = counted.rebuilt(cells)
+        for statistic in STATISTICS.values():
+            statistic.of(moved)
+        for positive in (("no",), ("no", "idk")):
+            binary = moved.collapsed(positive)
+            for statistic in (PRECISION, RECALL, SPECIFICITY):
+                statistic.of(binary)
+
+    drawn = pairs(100_000, seed=2)
+    found = best_of(
+        5,
+        one=lambda: seconds(after_one_label),
+        counting=lambda: seconds(lambda: cross_table(drawn, WORDS)),
+    )
+    rows = [(ms(found["one"]), ms(found["counting"]), ratio(found["one"], found["counting"]))]
+    table("point estimates after one label", ("one label", "counting all", "to that"), rows)
+    assert found["one"] < found["counting"] / 10
 
 
 def test_the_report_against_sorting_as_many() -> None:
     rows, ratios = [], {}
     for count in (1_000, 10_000, 100_000):
-        readings = claims(count, seed=count)
+        made = claims(count, seed=count)
+        read = readings(made)
 
-        def report(readings: list[ClaimReading] = readings) -> float:
-            return seconds(lambda: agreement_report(readings, (), FAITHFULNESS, RULE))
+        def report(read: RunReadings = read) -> float:
+            return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE))
 
-        def sort(readings: list[ClaimReading] = readings) -> float:
-            shuffled = [(each.text, each.group) for each in readings]
+        def resampled(read: RunReadings = read) -> float:
+            return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE, BOOTSTRAP))
+
+        def sort(made: list[ClaimReading] = made) -> float:
+            shuffled = [(each.text, each.group) for each in made]
             random.Random(1).shuffle(shuffled)
             return seconds(shuffled.sort)
 
-        found = best_of(3, sort=sort, report=report)
+        found = best_of(3, sort=sort, report=report, resampled=resampled)
         ratios[count] = found["report"] / found["sort"]
-        rows.append((f"{count:,}", ms(found["sort"]), ms(found["report"]), f"{ratios[count]:.1f}x"))
-    table("agreement report", ("claims", "sort", "report", "to sort"), rows)
+        rows.append(
+            (
+                f"{count:,}",
+                ms(found["sort"]),
+                ms(found["report"]),
+                ratio(found["report"], found["sort"]),
+                ms(found["resampled"]),
+            )
+        )
+    table(
+        "whole report: breakdowns, people, progress, warnings",
+        ("claims", "sort", "report", "to sort", "with 2,000 resamples"),
+        rows,
+    )
     assert ratios[100_000] < 2 * ratios[1_000], "the report must grow as sorting does"
 
 

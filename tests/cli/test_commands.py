@@ -223,6 +223,55 @@ def test_a_report_that_cannot_be_written_is_an_export_error(
     assert cli("report", "1", "-f", "md,csv", "--store", judged).code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--level", "95"), "level is 95"),
+        (("--target", "0"), "target is 0"),
+        (("--resamples", "3"), "resamples is 3"),
+        (("--seed", "-1"), "seed is -1"),
+        (("--duplicates", "best"), "known: first_window, majority, worst, latest"),
+        (("--idk", "loose"), "known: three, strict, lenient, live"),
+        (("--interval", "guess"), "known: jackknife, bootstrap"),
+        (("--compare", "1"), "both are run 1"),
+    ],
+)
+def test_a_report_that_cannot_be_asked_for_says_what_can(
+    cli: Cli, judged: Path, words: tuple[str, str], told: str
+) -> None:
+    result = cli("report", "1", *words, "--store", judged)
+    assert result.code == 2
+    assert told in result.err
+
+
+def test_what_a_report_is_asked_for_stands_in_it(cli: Cli, judged: Path) -> None:
+    result = cli(
+        *("report", "1", "--json", "--level", "0.9", "--interval", "bootstrap", "--seed", "4"),
+        *("--resamples", "150", "--duplicates", "worst", "--ordinal", "--blind-only"),
+        *("--target", "0.2", "--idk", "strict", "--store", judged),
+    )
+    document = result.json
+    assert document["settings"] == {
+        "level": 0.9,
+        "interval": "cluster_bootstrap_percentile",
+        "cluster": "group",
+        "seed": 4,
+        "resamples": 150,
+        "duplicate_rule": "worst",
+        "consensus_rule": "majority_else_adjudicate",
+        "blind_only": True,
+    }
+    assert document["scope"]["categories"] == ["faithful", "unfaithful"]
+    assert document["scope"]["scale"] == "ordinal"
+    assert document["progress"]["target_half_width"] == 0.2
+
+
+def test_the_page_is_a_format_too(cli: Cli, judged: Path) -> None:
+    page = cli("report", "1", "-f", "html", "--store", judged)
+    assert page.code == 0
+    assert page.out.startswith("<!DOCTYPE html>")
+
+
 def test_doctor_tells_about_store_keys_and_judge_without_showing_a_key(
     cli: Cli, judged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -222,7 +222,7 @@ def test_undo_with_nothing_done_says_so(label: Label) -> None:
 def test_codes_doubts_and_notes_are_stored(label: Label, path: Path) -> None:
     out = label("3\nc\nn\n3\nc\ne\nblue, not red\nf\nf\ne -\nq\n", *NEW).out
     assert out.count("refused:") == 2
-    assert "code of your last verdict: verdict" in out
+    assert "reason code 3 (verdict) saved with your last verdict: the facts were there" in out
     assert "flagged: claim 2" in out
     assert "no longer flagged: claim 2" in out
     with Store.open(path) as store:
@@ -241,7 +241,7 @@ def test_the_last_verdict_can_still_be_coded_and_taken_back_at_the_end(
     label: Label, path: Path
 ) -> None:
     out = label("y\ny\ny\ny\ny\nn\n4\nu\nu\nq\n", *NEW).out
-    assert "code of your last verdict: retrieval" in out
+    assert "reason code 4 (retrieval) saved with your last verdict" in out
     assert "undone: the verdict no" in out
     assert "5 verdicts saved; 1 of 6 claims left" in out
 
@@ -412,6 +412,59 @@ def test_a_blind_sample_is_not_opened_with_the_judge_shown(label: Label) -> None
     result = label("", "--sample", "1", "--shown")
     assert result.code == 2
     assert "drawn blind" in result.err
+
+
+def known(path: Path, reviewer: str = "ann") -> list[bool]:
+    """Say of each conversation whether a reviewer has seen the judge's words there."""
+    with Store.open(path) as store:
+        return [
+            all(claim.seen for claim in store.runs.review_view(item, reviewer).claims)
+            for item in store.runs.item_ids(RUN)
+        ]
+
+
+def test_whoever_labels_with_the_judge_shown_knows_it_afterwards(label: Label, path: Path) -> None:
+    label("q\n", *NEW)
+    assert known(path) == [False] * 3
+    label("q\n", "--order", "text", "--shown")
+    assert known(path) == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (("show", "last"), [False] * 3),
+        (("show", "last", "2"), [False, True, False]),
+        (("show", "last", "2", "--json"), [False, True, False]),
+        (("check", "last"), [False] * 3),
+        (("report", "last"), [False] * 3),
+        (("export", "labels"), [False] * 3),
+    ],
+)
+def test_reading_a_conversation_is_remembered_of_a_reviewer_who_is_named(
+    cli: Cli, path: Path, words: tuple[str, ...], seen: list[bool]
+) -> None:
+    assert cli("--store", path, *words).code == 0
+    assert known(path) == seen
+    assert known(path, "bo") == [False] * 3
+
+
+def test_reading_a_list_of_findings_is_remembered(cli: Cli, path: Path) -> None:
+    result = cli("--store", path, "check", "last", "--json")
+    told = {each["conversation"] for each in result.json["findings"]}
+    assert told
+    assert known(path) == [key in told for key in ("red", "old", "new")]
+
+
+def test_reading_in_a_script_is_remembered_of_nobody(
+    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FAITHTUI_REVIEWER")
+    monkeypatch.setattr("getpass.getuser", lambda: "ann")
+    assert cli("--store", path, "show", "last", "1").code == 0
+    assert known(path) == [False] * 3
+    assert cli("--store", path, "--reviewer", "cy", "show", "last", "1").code == 0
+    assert known(path, "cy") == [True, False, False]
 
 
 def test_hostile_text_is_printed_as_characters(

@@ -1,6 +1,4 @@
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,17 +22,14 @@ from faithtui.domain.agreement import (
     percent_agreement,
     share,
 )
-from faithtui.domain.cautions import table_codes
 from faithtui.domain.estimates import Point, Reason, Status
-
-GOLDEN = Path(__file__).parents[2] / "fixtures" / "agreement" / "golden.json"
+from faithtui.domain.statistics.table_warnings import table_codes
 
 OF_TABLE: dict[str, Callable[[Table], Point]] = {
     "percent_agreement": percent_agreement,
     "cohen_kappa": cohen_kappa,
     "gwet_ac1": gwet_ac1,
     "krippendorff_alpha": krippendorff_alpha,
-    "krippendorff_alpha_two_raters": krippendorff_alpha,
 }
 OF_BINARY: dict[str, Callable[[Table], Point]] = {
     "precision": detection.precision,
@@ -47,11 +42,6 @@ OF_BINARY: dict[str, Callable[[Table], Point]] = {
 }
 
 
-def golden(*statistics: str) -> list[Any]:
-    cases = json.loads(GOLDEN.read_text(encoding="utf-8"))["cases"]
-    return [pytest.param(case, id=case["id"]) for case in cases if case["statistic"] in statistics]
-
-
 def table_of(matrix: Sequence[Sequence[int]], names: Sequence[object] | None = None) -> Table:
     categories = tuple(map(str, names if names is not None else range(len(matrix))))
     return Table(categories, tuple(map(tuple, matrix)))
@@ -59,38 +49,6 @@ def table_of(matrix: Sequence[Sequence[int]], names: Sequence[object] | None = N
 
 def binary(tp: int, fp: int, fn: int, tn: int) -> Table:
     return table_of([[tp, fn], [fp, tn]])
-
-
-def read(case: dict[str, Any]) -> Table:
-    given_input = case["input"]
-    if given_input["kind"] == "confusion":
-        return table_of(given_input["matrix"], given_input["categories"])
-    readings = [(str(i), str(a), str(b)) for i, (a, b) in enumerate(given_input["units"])]
-    return cross_table(readings, list(map(str, given_input["categories"]))).total
-
-
-def check(found: Point, case: dict[str, Any]) -> None:
-    expected = case["expected"]
-    if expected["value"] is None:
-        assert found is Reason(expected["reason"])
-    else:
-        assert found == pytest.approx(expected["value"], abs=case["tolerance"])
-
-
-@pytest.mark.parametrize("case", golden(*OF_TABLE))
-def test_coefficients_have_their_published_values(case: dict[str, Any]) -> None:
-    check(OF_TABLE[case["statistic"]](read(case)), case)
-
-
-@pytest.mark.parametrize("case", golden(*OF_BINARY))
-def test_detection_has_its_published_values(case: dict[str, Any]) -> None:
-    counts = {name: case["input"][name] for name in ("tp", "fp", "fn", "tn")}
-    check(OF_BINARY[case["statistic"]](binary(**counts)), case)
-
-
-@pytest.mark.parametrize("case", golden("agreement_warnings"))
-def test_warning_codes_of_a_table(case: dict[str, Any]) -> None:
-    assert list(table_codes(read(case))) == case["expected"]["value"]
 
 
 def test_warning_limits_are_sharp() -> None:

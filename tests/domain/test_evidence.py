@@ -1,3 +1,5 @@
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -216,3 +218,12 @@ def test_the_place_of_a_truth_is_its_sentence() -> None:
     assert place_of(read_text("x"), passage, Span(60, 70)) == 1
     assert place_of(read_text("Nothing of the kind."), passage) is None
     assert place_of(read_text("x"), passage, Span(900, 910)) is None
+
+
+def test_of_many_sentences_that_differ_a_few_are_quoted() -> None:
+    many = "".join(f"The blue parcel weighs {number} kilograms. " for number in range(2_000))
+    began = time.process_time()
+    (found,) = rank("The blue parcel weighs 9000 kilograms.", many)
+    assert time.process_time() - began < 3
+    assert len(found.quotes) == 12
+    assert found.differs == ("number",)

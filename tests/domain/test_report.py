@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 from faithtui.domain.estimates import Reason, Status
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.readings import AnswerReading, ClaimReading
-from faithtui.domain.report import (
+from faithtui.domain.readings import AnswerReading, ClaimReading, DesignKind
+from faithtui.domain.report import agreement_report, readings_digest
+from faithtui.domain.report_values import (
     AgreementReport,
     Coverage,
-    Design,
     Level,
     Severity,
     VerdictCount,
-    agreement_report,
-    readings_digest,
 )
 from faithtui.domain.scores import (
     Score,
@@ -30,6 +28,7 @@ from faithtui.domain.scores import (
     passes,
     scored,
 )
+from tests.domain.report_building import readings
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "agreement" / "golden.json"
 LIVE = ScoringRule(("yes", "idk"), 1.0)
@@ -89,7 +88,7 @@ def report(
     answers: Sequence[AnswerReading] = (),
     rule: ScoringRule = LIVE,
 ) -> AgreementReport:
-    return agreement_report(claims, answers, FAITHFULNESS, rule)
+    return agreement_report(readings(claims, answers), FAITHFULNESS, rule)
 
 
 def codes(found: AgreementReport, level: Level | None = None) -> set[str]:
@@ -120,7 +119,7 @@ def test_nothing_at_all_is_a_report_without_numbers() -> None:
         assert level.percent.reason is Reason.NO_ITEMS
         assert level.cohen_kappa.status is Status.UNDEFINED
         assert level.chance is None
-        assert level.design is Design.NONE
+        assert level.design.kind is DesignKind.NONE
     assert found.scores.spearman.reason is Reason.NO_ITEMS
     assert found.consistency.share.reason is Reason.NO_ITEMS
     assert [(each.code, each.severity) for each in found.warnings] == [
@@ -135,7 +134,7 @@ def test_the_pipeline_of_window_rows_counts_each_claim_once() -> None:
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in case["input"]["rows"]:
         rows.setdefault(row["claim_key"], []).append(row)
-    readings = [
+    held_once = [
         claim(
             i,
             held[0]["judge"],
@@ -145,7 +144,7 @@ def test_the_pipeline_of_window_rows_counts_each_claim_once() -> None:
         )
         for i, held in enumerate(rows.values())
     ]
-    found = report(readings).claims
+    found = report(held_once).claims
     expected = case["expected"]
     assert found.coverage.total == expected["units_total"]
     assert found.coverage.reviewed == expected["units_reviewed"]
@@ -186,11 +185,11 @@ def test_a_claim_people_call_unfair_and_a_foreign_word_are_counted_apart() -> No
 def test_unreviewed_claims_make_no_corrected_rate_and_a_census_does() -> None:
     claims = many({("yes", "yes"): 30, ("no", "yes"): 10})
     complete = report(claims).claims
-    assert complete.design is Design.CENSUS
-    assert (complete.human_rate.value, complete.human_rate.n) == (0.75, 40)
+    assert complete.design.kind is DesignKind.CENSUS
+    assert (complete.rate.this_run.value, complete.rate.this_run.n) == (0.75, 40)
     partial = report([*claims, claim(99, human=None)])
-    assert partial.claims.design is Design.CONVENIENCE
-    assert partial.claims.human_rate.reason is Reason.DESIGN_NOT_RANDOM
+    assert partial.claims.design.kind is DesignKind.CONVENIENCE
+    assert partial.claims.rate.this_run.reason is Reason.DESIGN_NOT_RANDOM
     assert "design_not_random" in codes(partial, Level.CLAIMS)
 
 
@@ -383,9 +382,9 @@ def test_every_unit_is_in_exactly_one_place(
     claims: list[ClaimReading], answers: list[AnswerReading]
 ) -> None:
     found = report(claims, answers)
-    for level, readings in ((found.claims, claims), (found.answers, answers)):
+    for level, units in ((found.claims, claims), (found.answers, answers)):
         coverage = level.coverage
-        assert parts(coverage) == coverage.total == len(readings)
+        assert parts(coverage) == coverage.total == len(units)
         assert coverage.compared == level.table.n == coverage.agreed + coverage.overridden
         assert len(level.disagreements) == coverage.overridden
         assert sum(each.units for each in coverage.by_verdict) == coverage.total
@@ -419,8 +418,7 @@ def test_unreviewed_claims_change_coverage_and_rates_only(claims: list[ClaimRead
         after,
         coverage=before.coverage,
         design=before.design,
-        judge_rate=before.judge_rate,
-        human_rate=before.human_rate,
+        rate=before.rate,
     )
     assert kept == before
     assert after.coverage.unreviewed == before.coverage.unreviewed + 2

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,9 +42,53 @@ def test_numbers_are_equal_however_they_are_written() -> None:
     assert said == {"30"}
 
 
-def test_a_name_that_opens_a_sentence_is_a_word() -> None:
-    assert words("Paris. In Paris")[0] == ("pari", "word")
-    assert ("pari", "name") in words("Paris. In Paris")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Better sleep is one.",
+        "They feel fine. Better sleep is one.",
+        '"Better sleep" is one.',
+        "(Better sleep)",
+        "It feels right away?Better sleep",
+        "It ends.Better sleep",
+        "1. Better sleep",
+        "2) Better sleep",
+        "- Better sleep",
+        "Two: - Better sleep",
+        "It has • Better sleep",
+        "**Better** sleep",
+        "moodBetter sleep",
+        "Better sleep. Better mood.\nBetter",
+    ],
+)
+def test_a_word_that_opens_a_sentence_is_no_name(text: str) -> None:
+    assert [stem for stem, kind in words(text) if kind == "name"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Paris. It is in Paris.", "pari"),
+        ("Paris is in France; Paris is large.", "pari"),
+        ("UPS takes it.", "ups"),
+        ("YouTube has it.", "youtube"),
+        ("O'Neil has it.", "o'neil"),
+        ("iPhone has it.", "iphone"),
+        ("Covid19 was it.", "covid"),
+        ("It was called Mr. Smith by Smith.", "smith"),
+    ],
+)
+def test_a_name_that_opens_a_sentence_is_known_by_its_other_places_or_its_letters(
+    text: str, name: str
+) -> None:
+    kinds = {kind for stem, kind in words(text) if stem == name}
+    assert kinds == {"name"}
+
+
+def test_many_signs_before_a_word_are_read_at_once() -> None:
+    began = time.process_time()
+    read_text("." * 100_000 + " Better " + "[" * 100_000 + " " * 100_000 + "Better")
+    assert time.process_time() - began < 1
 
 
 def test_misspelt_words_are_found_and_short_ones_and_numbers_are_not() -> None:

@@ -5,7 +5,7 @@ import sqlite3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.words import folded, places, words_of
+from faithtui.domain.words import folded, occurs, places, words_of
 
 LETTERS = st.text(st.characters(max_codepoint=0x17F, exclude_characters="ıİŉµſ"), max_size=30)
 
@@ -34,3 +34,13 @@ def test_places_are_where_words_follow_each_other() -> None:
     assert places(["gift", "car"], text, begins=True) == [(0, 10), (12, 21)]
     assert places(["gift", "car"], text) == []
     assert places([], text) == []
+
+
+@given(
+    st.text(alphabet=st.sampled_from("aAbé\u0301e _-.ßΣσς한1\u0e34ก"), max_size=12),
+    st.text(alphabet=st.sampled_from("aAbé e_Σς한1"), max_size=4),
+    st.booleans(),
+)
+def test_words_occur_where_they_have_a_place(text: str, wanted: str, begins: bool) -> None:
+    found = words_of(wanted)
+    assert occurs(found, text, begins=begins) == bool(places(found, text, begins=begins))

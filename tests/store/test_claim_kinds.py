@@ -56,9 +56,10 @@ def say(
     who: str = "me",
     run: RunId | None = None,
     action: Action = Action.OVERRIDDEN,
+    judge: str | None = None,
 ) -> None:
     store.reviews.record(
-        claim_id, who, action, verdict, run=run, judge_verdict=None, saw_judge=True
+        claim_id, who, action, verdict, run=run, judge_verdict=judge, saw_judge=True
     )
 
 
@@ -199,7 +200,7 @@ def test_statements_are_read_like_claims(store: Store) -> None:
             3: [statement("no", "Three.", "Fact 1.", 3)],
         },
     )
-    say(store, store.runs.review_view(item, "me").claims[0].id, "no", run=run)
+    say(store, store.runs.review_view(item, "me").claims[0].id, "no", run=run, judge="yes")
     found = [
         (each.text, each.judge, each.human, each.blind)
         for each in store.reviews.claim_readings(run)
@@ -239,7 +240,7 @@ def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store:
     assert (reading.human, reading.score, reading.passes) == ("no", scored(1.0), True)
     assert (reading.claims, reading.raters, reading.rating) == (1, 1, 0.0)
     second = store.runs.review_view(item, "me").claims[1]
-    say(store, second.id, "no", run=run)
+    say(store, second.id, "no", run=run, judge="yes")
     assert [(each.human, each.raters) for each in store.reviews.answer_readings(run)] == [
         ("no", 1),
         ("no", 1),

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from faithtui.domain.review import Action
 from faithtui.domain.scores import scored
+from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.database import HEAD
 from faithtui.store.migrations.upgrade import upgrade
@@ -170,3 +171,27 @@ def test_copies_upgraded_apart_name_their_acts_alike(tmp_path: Path) -> None:
     assert named[0] == named[1]
     assert len({uid for _, uid, _ in named[0]}) == len(named[0]) > 2
     assert [clock for _, _, clock in named[0]] == [number for number, _, _ in named[0]]
+
+
+def test_the_split_and_the_examples_of_a_file_are_kept(path: Path) -> None:
+    shutil.copy(FIXTURES / "v6.sqlite", path)
+    with Store.open(path) as store:
+        made = store.splits.made()
+        assert made is not None
+        assert (made.rule, made.made_by) == (SplitRule(7, 60, 20, 20), "ann")
+        newest, *_, oldest = store.runs.rows()
+        assert [each.runs for each in store.splits.openings()] == [(oldest.id, newest.id)]
+        assert oldest.spec.examples is None
+        assert newest.spec.examples is not None
+        (example,) = store.examples.get(newest.spec.examples)
+        assert example["claim"] == "Claim 1.0"
+
+
+def test_an_older_file_has_no_split_and_can_get_one(path: Path) -> None:
+    shutil.copy(FIXTURES / "v1.sqlite", path)
+    with Store.open(path) as store:
+        assert store.splits.made() is None
+        assert store.splits.of_conversations() == {}
+        assert [row.spec.examples for row in store.runs.rows()] == [None]
+        store.splits.make(SplitRule(0, 60, 20, 20), "me")
+        assert set(store.splits.of_conversations()) == set(store.conversations.ids())

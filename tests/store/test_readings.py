@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.readings import ClaimReading
+from faithtui.domain.readings import ClaimReading, LabelState, Opinion
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoreState, no_score, scored
 from faithtui.store.records import ItemState
@@ -37,7 +37,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
         ("cyd", Action.BULK, "yes"),
     ):
         store.reviews.record(
-            claims[0].id, reviewer, action, verdict, run=run, judge_verdict=None, saw_judge=False
+            claims[0].id, reviewer, action, verdict, run=run, judge_verdict="yes", saw_judge=False
         )
     first, *readings = store.reviews.claim_readings(run)
     assert (first.key, first.group, first.judge) == ("other", "other", "no")
@@ -55,6 +55,11 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
             windows=3,
             steady=True,
             blind=False,
+            state=LabelState.LABELLED,
+            opinions=(
+                Opinion("me", "no", Action.OVERRIDDEN, blind=False, order=0),
+                Opinion("bob", "no", Action.BLIND, blind=True, order=1),
+            ),
         ),
         about(
             claims[1].id,

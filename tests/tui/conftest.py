@@ -6,6 +6,7 @@ os.environ["COLORTERM"] = "truecolor"
 os.environ.pop("NO_COLOR", None)
 os.environ["TZ"] = "UTC"
 
+import asyncio
 import shutil
 import time
 from collections.abc import Callable
@@ -13,10 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.engine import runner
 from faithtui.tui.app import FaithApp
+from tests.engine.building import conversation, planned, store_with
 from tests.tui.building import NOON, shop
 
 time.tzset()
+
+REVIEWER = "ann"
+CLAIMS = 12
+"""Claims of each conversation of `judged`."""
 
 
 @pytest.fixture(scope="session")
@@ -46,3 +53,28 @@ def make_app(tmp_path: Path) -> Callable[[Path], FaithApp]:
         )
 
     return make
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Settings of nobody, and a reviewer with a name."""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("FAITHTUI", "NO"))
+    }
+    return {
+        **kept,
+        "FAITHTUI_HOME": str(tmp_path / "home"),
+        "FAITHTUI_REVIEWER": REVIEWER,
+        "LC_ALL": "C.UTF-8",
+        "NO_PROXY": "*",
+    }
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """Make a store in which the embedded judge has judged three conversations of many claims."""
+    path = tmp_path / "judged.db"
+    with store_with(path, [conversation(key, CLAIMS) for key in "abc"]) as store:
+        run = planned(store)
+        asyncio.run(runner.execute(store, run, lambda event: None))
+    return path

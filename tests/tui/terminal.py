@@ -104,7 +104,7 @@ class Terminal:
         """The same as text without control sequences, read by read."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
-        self._ended = False
+        self._ended = self._hung_up = False
         self._ours, theirs = pty.openpty()
         try:
             self._set_size(columns, rows)
@@ -132,7 +132,8 @@ class Terminal:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        os.close(self._ours)
+        if not self._hung_up:
+            os.close(self._ours)
 
     @property
     def plain(self) -> str:
@@ -189,6 +190,16 @@ class Terminal:
         while self.read(PATIENCE_S):
             pass
         self.process.wait()
+
+    def hang_up(self, patience_s: float = PATIENCE_S) -> int:
+        """Close the terminal as a window is closed, and give the exit code of the program.
+
+        Raises:
+            subprocess.TimeoutExpired: It goes on without a terminal.
+        """
+        self._ended = self._hung_up = True
+        os.close(self._ours)
+        return self.process.wait(timeout=patience_s)
 
     def read(self, seconds: float) -> bool:
         """Read once; False when nothing came in time or nothing will come any more."""

@@ -145,3 +145,35 @@ def test_what_was_said_fits_what_the_store_has(view: ReviewView) -> None:
     assert claim_card(view, None, METRIC, 40, read_view(view))
     assert reference_lines(view, None, None, read_view(view), METRIC, 40) == []
     assert ClaimId(0) not in {claim.id for claim in view.claims}
+
+
+def long_view(store: Store, claim: str, passage: str) -> ReviewView:
+    """Judge a conversation of long texts."""
+    talk = Conversation(
+        "shop",
+        "long",
+        (Turn("user", "And?"), Turn("assistant", "It is blue.", (Document(passage),))),
+        "shop",
+    )
+    store.conversations.import_batch([talk])
+    run = store.runs.create(SPEC, store.conversations.ids()[-1:])
+    (item,) = store.runs.item_ids(run)
+    save(store, item, assessments(talk, [Said(1, claim, "no")], []))
+    return store.runs.review_view(item, "ann")
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "says"),
+    [
+        ("It is blue.", "It is red.", None),
+        ("It is blue. " * 100, "It is red.", "compared: the first 1,000 characters of this text"),
+        ("It is blue.", "It is red. " * 9_000, "compared: the first 60,000 of each long passage"),
+        ("It is blue. " * 100, "It is red. " * 9_000, "of this text and the first 60,000 of each"),
+    ],
+)
+def test_what_is_compared_of_long_texts_is_said(
+    store: Store, claim: str, passage: str, says: str | None
+) -> None:
+    view = long_view(store, claim, passage)
+    shown = " ".join(evidence(view, view.claims[0]).split())
+    assert (says in shown) if says else ("compared" not in shown)

@@ -8,9 +8,10 @@ import pytest
 
 from faithtui.domain.assessment import Truth
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
+from faithtui.domain.integrity import Finding, FindingKind
 from faithtui.domain.review import Action
 from faithtui.domain.sampling import Design, Plan, draw
-from faithtui.store.records import ItemState, RunState, SavedView
+from faithtui.store.records import CheckedItem, ItemState, RunState, SavedView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.queue import ClaimQueue
@@ -184,3 +185,86 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
             seen.append(screen_text(app))
         for text in seen:
             assert forbidden(text) == set()
+
+
+async def test_findings_with_hostile_details_are_drawn_literally(tmp_path: Path) -> None:
+    path = tmp_path / "found.db"
+    shop(path)
+    kinds = tuple(FindingKind)
+    with Store.open(path, clock=lambda: NOON) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        (item, *_) = store.runs.item_ids(run)
+        view = store.runs.review_view(item, "ann")
+        store.findings.save(
+            [
+                CheckedItem(
+                    item,
+                    view.item.state,
+                    len(view.windows),
+                    tuple(
+                        Finding(kinds[number % len(kinds)], text[:5000] or "x", view.claims[0].id)
+                        for number, text in enumerate(ALL)
+                    ),
+                )
+            ]
+        )
+    app = FaithApp(path, reviewer="ann", now=lambda: NOON)
+    async with app.run_test(size=(200, 60), notifications=True) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "i")
+        seen = [screen_text(app)]
+        for _ in kinds:
+            for key in ("down", "l", "end", "escape"):
+                await press(pilot, key)
+                seen.append(screen_text(app))
+        assert "[@click=app.quit]open the source[/]" in "".join(seen)
+        for text in seen:
+            assert forbidden(text) == set()
+
+
+@pytest.mark.parametrize("note", ["one\ntwo", "x" * 1_000_000, "a\x1b[2Jb", "\u202eabc"])
+async def test_a_note_that_a_line_cannot_hold_is_left_as_it_is(tmp_path: Path, note: str) -> None:
+    path = tmp_path / "noted.db"
+    shop(path)
+    with Store.open(path, clock=lambda: NOON) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        item = store.runs.item_ids(run)[0]
+        claim = store.runs.review_view(item, "ann").claims[0].id
+        store.reviews.record(
+            claim, "ann", Action.NOTED, None, note,
+            run=run, judge_verdict=None, saw_judge=True,
+        )  # fmt: skip
+    app = FaithApp(path, reviewer="ann", now=lambda: NOON)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter", "home", "e", "Z", "enter")
+        assert "opens it in your editor" in screen_text(app)
+    with Store.open(path) as store:
+        mine = store.runs.review_view(item, "ann").claims[0].mine
+        assert mine is not None
+        assert mine.note == note
+
+
+async def test_a_refusal_that_names_a_hostile_queue_is_drawn_literally(tmp_path: Path) -> None:
+    path = tmp_path / "refused.db"
+    shop(path)
+    app = FaithApp(path, reviewer="ann", now=lambda: NOON)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "enter")
+        run, item = app.session.run, app.session.item
+        assert run is not None
+        assert item is not None
+        claim = app.session.store.runs.review_view(item, "ann").claims[0].id
+        for text in ALL[::4]:
+            queue = ClaimQueue(text[:5000], run, ((item, claim),), blind=True)
+            app.go("runs")
+            await calm(pilot)
+            app.session.take_queue(queue)
+            app.go("review")
+            await calm(pilot)
+            await press(pilot, "B")
+            assert "is a blind queue" in screen_text(app)
+            assert forbidden(screen_text(app)) == set()

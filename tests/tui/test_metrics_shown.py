@@ -307,7 +307,7 @@ async def test_agreement_speaks_of_the_metrics_units(boots_app: FaithApp, key: s
         if f"{spec.units[1]} ·" not in title(boots_app):
             await press(pilot, "m")
         assert f" {spec.units[1]} ·" in title(boots_app)
-        assert f"all {spec.units[1]}" in text_of(boots_app, "coverage")
+        assert f"all {spec.units[1]}" in text_of(boots_app, "classes")
         matrix = text_of(boots_app, "matrix").splitlines()
         assert matrix[1].split("│")[0].split()[1:] == list(spec.labels.names)
 

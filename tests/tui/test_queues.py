@@ -251,7 +251,7 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
         words = drawing.queue_status(progress_of(store, row.id, "ann"))
     left = row.frame - 1
     assert words == (
-        f"blind sample 1/2 · 11 s a claim · ETA 1 min · {left} more for kappa ±0.10 by plan"
+        f"blind sample 1/2 · 11 s a claim · ETA 1 min · {left} more for a share ±0.10 by plan"
     )
 
 

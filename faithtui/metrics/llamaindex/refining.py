@@ -160,7 +160,8 @@ class _Asking:
     def _prompt_tokens(self, step: str, earlier: str) -> int:
         """Estimate the size of a question without its chunk."""
         if self._manner.as_peer and step not in self._manner.own:
-            return PEER_PROMPT_TOKENS[step] + tokens(self._response) + tokens(earlier)
+            ours = tokens(self._manner.prompts.examples)  # the peer has none to be as long as
+            return PEER_PROMPT_TOKENS[step] + ours + tokens(self._response) + tokens(earlier)
         system = "" if step in self._manner.own else self._manner.prompts.render("system")
         return tokens(system) + tokens(self._prompt(step, "", earlier))
 

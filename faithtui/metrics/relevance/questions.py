@@ -19,6 +19,9 @@ STEPS = {
 }
 """Prompt texts and the holes each must have."""
 
+VERDICT_STEPS = ("relate", "judge")
+"""Those that ask for a verdict."""
+
 _EVERY = "every statement the document makes, each once, in the document's order"
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.domain.cautions import headline
-from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.levels import PASS
@@ -14,12 +13,15 @@ from faithtui.domain.report_values import (
     AgreementReport,
     Detection,
     Disagreement,
+    IntervalMethod,
     Level,
     LevelReport,
     Severity,
 )
+from faithtui.domain.statistics.recoding import recode
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted, units_at
+from faithtui.tui.drawing.agreement_parts import estimate_line, heat, next_lines
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
 
 if TYPE_CHECKING:
@@ -46,20 +48,26 @@ def level_of(report: AgreementReport, level: Level) -> LevelReport:
 
 
 def units_of(
+    report: AgreementReport,
     claims: Sequence[ClaimReading],
     answers: Sequence[AnswerReading],
     level: Level,
-    judge: str,
-    human: str,
-    passing: Sequence[str],
+    cell: tuple[str, str],
     spec: "MetricSpec",
 ) -> tuple[Unit, ...]:
-    """List what a cell of the matrix counts, in the order of the readings."""
+    """List what a cell of the matrix counts, (judge, people), in the order of the readings."""
+    judge, human = cell
+    passing = report.passing
     if level is Level.CLAIMS:
+        rule, labels = report.settings.idk, spec.labels
+        read = {name: recode(name, rule, labels, passing) for name in labels.names}
+        drawn = report.claims.coverage.outside > 0
         return tuple(
             Unit(each.claim, each.conversation, each.key, each.turn, each.text)
             for each in claims
-            if each.judge == judge and each.human == human
+            if read.get(each.judge or "") == judge
+            and read.get(each.human or "") == human
+            and (not drawn or each.position is not None)
         )
     return tuple(
         Unit(
@@ -85,6 +93,7 @@ def matrix_lines(
     names = level.table.categories
     counts = level.table.counts
     missing = any(level.unjudged)
+    most = max(map(max, counts), default=0)
     size = max(5, *(len(name) + 2 for name in names))
     head = 8
     lines = [
@@ -104,7 +113,7 @@ def matrix_lines(
             count = str(counts[column][row])
             chosen = (row, column) == cell
             look = "strong" if row == column else ""
-            body = f"[{count}]" if chosen else f"{count} "
+            body = f"[{count}]" if chosen else f"{count}{heat(counts[column][row], most)}"
             shade = "key" if chosen and focused else look
             pieces.append(Piece(fit(body, size, right=True), shade))
         total = sum(counts[column][row] for column in range(len(names)))
@@ -131,21 +140,6 @@ def matrix_lines(
     return lines
 
 
-def estimate_line(name: str, value: Estimate, width: int, *, name_width: int = 11) -> list[Line]:
-    """Draw one figure with its interval and its n, or the reason why it has none."""
-    number, _, rest = fmt.estimate(value).partition(" ")
-    look = "strong" if value.value is not None else "warn"
-    return wrap(
-        [
-            Piece(number, look),
-            Piece(f" {rest}" if rest else "", "" if value.has_interval else "warn"),
-            Piece(f" n={value.n}", "quiet"),
-        ],
-        width - 1,
-        first=[Piece(f" {fit(name, name_width)} ", "quiet")],
-    )
-
-
 def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -> list[Line]:
     """Draw the coefficients."""
     lines = [
@@ -157,8 +151,15 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
     if level.chance is not None:
         words = f"{level.chance:.3f} agreement would come by chance"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
-    groups = fmt.plural(level.coverage.compared_groups, "group")
-    words = f"[ ] {report.level:.0%} interval, leaving out one of {groups} at a time"
+    if level.level is Level.CLAIMS and report.humans is not None:
+        lines += estimate_line("people α", report.humans.krippendorff_alpha, width, name_width=9)
+    groups = fmt.plural(level.agreement.clusters, "group")
+    way = f"leaving out one of {groups} at a time"
+    if report.settings.interval is IntervalMethod.BOOTSTRAP:
+        way = f"{report.settings.resamples} draws of {groups}, seed {report.settings.seed}"
+    words = f"in brackets: {report.level:.0%} interval, {way}"
+    if level.agreement.weighted is not None:
+        words += "; weighted by the sample, the counts beside are not"
     lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     return lines
 
@@ -190,7 +191,7 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
 def detection_lines(level: LevelReport, width: int) -> list[Line]:
     """Draw how well the judge finds what is bad, with and without what is unsure."""
     lines = _detection(level.strict, width)
-    if level.lenient is not None:
+    if level.lenient is not None and level.lenient.positive != level.strict.positive:
         lines += [BLANK, *_detection(level.lenient, width)]
     return lines
 
@@ -255,9 +256,13 @@ def coverage_lines(
     coverage = level.coverage
     rows = (
         ("compared", coverage.compared, ""),
+        ("not of the sample", coverage.outside, "warn"),
         ("same label", coverage.agreed, "good"),
         ("overridden", coverage.overridden, "bad"),
         ("unreviewed", coverage.unreviewed, "quiet"),
+        (" put off", coverage.skipped, "warn"),
+        (" in bulk", coverage.bulk, "warn"),
+        (" stale", coverage.stale, "warn"),
         ("not fair to judge", coverage.not_a_claim, "warn"),
         ("judge gave none", coverage.no_verdict, "warn"),
         (f"no {spec.units[1]}", coverage.vacuous, "warn"),
@@ -290,16 +295,7 @@ def coverage_lines(
             first=PAD,
         )
         lines += estimate_line("steady", steady.share, width)
-    lines += rate_lines(level, width)
     return lines
-
-
-def rate_lines(level: LevelReport, width: int) -> list[Line]:
-    """Draw the share that passes, by the judge and by people."""
-    return [
-        *estimate_line("judge pass", level.judge_rate, width),
-        *estimate_line("people pass", level.human_rate, width),
-    ]
 
 
 def section(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
@@ -309,17 +305,23 @@ def section(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
 
 def warning_lines(report: AgreementReport, level: Level, width: int) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
-    lines = wrap([Piece(headline(level_of(report, level)), "strong")], width - 1, first=PAD)
+    lines = wrap([shown_line(headline(level_of(report, level)), "strong")], width - 1, first=PAD)
     marks = {
         Severity.BLOCKING: ("!!", "bad"),
         Severity.CAUTION: ("! ", "warn"),
         Severity.INFO: ("i ", "quiet"),
     }
+    tips = next_lines(report, level, width)
     for warning in report.warnings:
         if warning.level not in (None, level):
             continue
+        if warning.severity is Severity.INFO:
+            # What to do comes before what is merely good to know.
+            lines += tips
+            tips = []
         mark, look = marks[warning.severity]
-        lines += wrap([Piece(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
+        lines += wrap([shown_line(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
+    lines += tips
     mark, look = marks[Severity.INFO]
     lines += wrap([Piece(passing_words(report))], width - 1, first=[Piece(f" {mark} ", look)])
     return lines

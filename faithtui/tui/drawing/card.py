@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from faithtui.domain.conversation import Span
 from faithtui.domain.evidence import place_of
 from faithtui.domain.phantom import Origin, origin_of
-from faithtui.domain.wording import ReadText, Word, read_text
+from faithtui.domain.wording import ReadText, Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.drawing.claims import passage_name, passages_of
-from faithtui.tui.drawing.evidence import ReadView, joined_line
+from faithtui.tui.drawing.evidence import ReadView, joined_line, read_claim
 from faithtui.tui.drawing.images import image_lines, image_numbers
-from faithtui.tui.lines import BLANK, GLANCE, Line, Piece, line, shown, shown_line, wrap
+from faithtui.tui.lines import BLANK, Line, Piece, line, shown, shown_line, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -94,7 +94,7 @@ def _said_in(
     if claim.span is not None:
         pieces = [Piece(f"{name}: ", "quiet"), *quoted_answer(text, claim.span)]
         return wrap(pieces, width - 1, first=pad, most=4)
-    said = read_text(claim.text[:GLANCE])
+    said = read_claim(claim)
     lines = []
     if not hidden:
         words = _origin(said, origin_of(said, source, before), name)

@@ -220,7 +220,7 @@ def occurrences(claim: ClaimView, view: ReviewView, labels: LabelSet, width: int
     lines: list[Line] = []
     for row, verdict in enumerate(claim.verdicts):
         window = view.windows[verdict.window]
-        home = " (home: counts for agreement)" if row == 0 else ""
+        home = " · counts for agreement" if row == 0 else ""
         sure = f" P {verdict.confidence:.2f}" if verdict.confidence is not None else ""
         lines.append(
             Line(

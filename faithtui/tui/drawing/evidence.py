@@ -1,7 +1,7 @@
 """Lines of the passages behind a claim."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 _LINE_END = re.compile(r"\s*\n\s*")
 MOST_READ = 60_000
 """Characters of a text that are compared; a key must not wait for more."""
+_TOGETHER = 100_000
+"""The same for all texts of a conversation: the long ones give way to each other."""
+_LEAST_READ = 6_000
+"""Characters that are compared of each text, however many there are."""
+MOST_SAID = 1_000
+"""Characters of a claim that are compared, for the same reason: each of its words is looked for in
+every sentence of every passage. Claims have some hundred."""
 LOST_FROM = 0.2
 """A sentence that shares less with a claim has nothing to do with it, whatever it lost."""
 _UNSPOKEN_FROM = 0.34
@@ -87,13 +94,14 @@ def read_view(view: ReviewView) -> ReadView:
     texts = {
         document.number: document.text for turn in view.turns for document in turn.documents or ()
     }
-    documents = {number: read_text(text[:MOST_READ]) for number, text in texts.items()}
+    most = _most_read([*map(len, texts.values()), *(len(turn.content) for turn in view.turns)])
+    documents = {number: read_text(text[:most]) for number, text in texts.items()}
     truths = {truth.id: read_text(truth.text[:GLANCE]) for truth in view.truths}
     facts = DrawnTruths.of(() if _are_messages(view) else truths.values())
     return ReadView(
         documents,
         truths,
-        {turn.position: read_text(turn.content[:MOST_READ]) for turn in view.turns},
+        {turn.position: read_text(turn.content[:most]) for turn in view.turns},
         {number: lost_facts(read, facts) for number, read in documents.items()},
         {
             truth.id: place
@@ -103,6 +111,36 @@ def read_view(view: ReviewView) -> ReadView:
             if place is not None
         },
     )
+
+
+def read_claim(claim: ClaimView) -> ReadText:
+    """Cut a claim into words, as far as it is compared."""
+    return read_text(claim.text[:MOST_SAID])
+
+
+def _most_read(lengths: Iterable[int]) -> int:
+    """Say how many characters of each text are compared, so that all together are not too many."""
+    ordered = sorted(lengths)
+    room = _TOGETHER
+    for place, length in enumerate(ordered):
+        share = room // (len(ordered) - place)
+        if length > share:
+            return max(_LEAST_READ, min(MOST_READ, share))
+        room -= length
+    return MOST_READ
+
+
+def compared_part(claim: ClaimView, passages: Sequence[PassageView]) -> str | None:
+    """Say how much of long texts is compared; None when all of all of them is."""
+    parts = []
+    if len(claim.text) > MOST_SAID:
+        parts.append(f"the first {MOST_SAID:,} characters of this text")
+    cut = [
+        len(each.read.text) for each in passages if len(each.read.text) < len(each.document.text)
+    ]
+    if cut:
+        parts.append(f"the first {max(cut):,} of each long passage")
+    return f"compared: {' and '.join(parts)}" if parts else None
 
 
 def _are_messages(view: ReviewView) -> bool:
@@ -158,7 +196,7 @@ def ranked_passages(
             NamedTruth(read.truths[truth.id], each.stance, truth.span)
         )
         numbers.setdefault(truth.document, []).append((truth.number, each.stance))
-    said = read_text(claim.text[:GLANCE])
+    said = read_claim(claim)
     found: list[PassageView] = []
     for where, group in groups.items():
         keys = list(group)
@@ -215,7 +253,7 @@ def lost_for(
     if not facts:
         return ()
     stems = read.documents[document].stems
-    weights = weights_of(read_text(claim.text[:GLANCE]).words)
+    weights = weights_of(read_claim(claim).words)
     total = sum(weights.values()) or 1
     near: list[tuple[float, LostFact]] = []
     for fact in facts:
@@ -259,6 +297,9 @@ def passage_lines(
     numbers = image_numbers(view)
     lines: list[Line] = []
     starts: list[int] = []
+    part = compared_part(claim, passages)
+    if part is not None:
+        lines += wrap([Piece(part, "quiet")], width, first=[Piece(" ")])
     for number, passage in enumerate(passages):
         if passage.where in _GROUPS and (
             number == 0 or passages[number - 1].where != passage.where

@@ -123,8 +123,8 @@ def detail_lines(choice: Choice | None, rows: Sequence[FindingRow], width: int) 
     )
     if rows:
         lines.append(BLANK)
-    for row in rows:
-        lines += entry_lines(row, width)
+    for number, row in enumerate(rows):
+        lines += entry_lines(row, width, number)
     return lines
 
 

@@ -23,6 +23,8 @@ DESIGNS = {
 }
 _SHARES = (0.5, 0.8, 0.9)
 """Shares whose interval is foreseen."""
+_TELLING = frozenset({"verdict", "disagreement", "flip"})
+"""What strata are made of that tells the judge's word."""
 _MOST_STRATA = 60
 """Strata that are listed; more are counted."""
 
@@ -57,7 +59,8 @@ def queue_status(progress: QueueProgress) -> str:
 
 def needed(progress: QueueProgress) -> str:
     """Say how many labels are still to come."""
-    target = f"kappa ±{KAPPA_TARGET:.2f}"
+    # Before there are labels to tell kappa from, the plan is that of a share.
+    target = f"{'a share' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
     planned = " by plan" if progress.planned else ""
@@ -132,7 +135,9 @@ def queue_details(
         told.append(("decided", shown_line(row.decision, "strong", limit=60)))
     lines += _facts(told, width)
     if row.kind is SampleKind.SAMPLE and strata:
-        lines += [BLANK, *_strata_lines(strata, width)]
+        # Where few claims are left, how far each stratum is would tell which of them comes next.
+        hidden = row.blind and row.left > 0 and not _TELLING.isdisjoint(row.stratified_by)
+        lines += [BLANK, *_strata_lines(strata, width, hidden=hidden)]
     drawn = [
         ("name", shown_line(row.name, limit=200)),
         ("kind", Piece(KINDS[row.kind])),
@@ -187,13 +192,20 @@ def _size(row: SampleRow) -> str:
     )
 
 
-def _strata_lines(strata: Sequence[StratumRow], width: int) -> list[Line]:
-    """List the strata: what there is, what is labelled, and what each label stands for."""
+def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> list[Line]:
+    """List the strata: what there is, what is labelled, and what each label stands for.
+
+    Args:
+        strata: The strata.
+        width: Cells of a line.
+        hidden: How far each one is must not be told.
+    """
     room = max(8, width - 42)
     head = _stratum_columns(room, "stratum", "have", "drawn", "labelled", "weight now → end")
     lines = [line(Piece(head, "quiet"))]
     for each in strata[:_MOST_STRATA]:
-        now, end = _weight(each.weight_now), _weight(each.weight_after)
+        now = fmt.HIDDEN_CELL if hidden else _weight(each.weight_now)
+        end = _weight(each.weight_after)
         lines.append(
             line(
                 Piece(
@@ -202,7 +214,7 @@ def _strata_lines(strata: Sequence[StratumRow], width: int) -> list[Line]:
                         _stratum_name(each.stratum),
                         fmt.thousands(each.stratum.population),
                         fmt.thousands(each.stratum.drawn),
-                        fmt.thousands(each.labelled),
+                        fmt.HIDDEN_CELL if hidden else fmt.thousands(each.labelled),
                         f"{now} → {end}",
                     )
                 )
@@ -211,6 +223,8 @@ def _strata_lines(strata: Sequence[StratumRow], width: int) -> list[Line]:
     if len(strata) > _MOST_STRATA:
         lines.append(line(Piece(f" and {len(strata) - _MOST_STRATA} more strata", "quiet")))
     words = "The weight says how many claims one label stands for. It is stored with each label."
+    if hidden:
+        words += " What is labelled of each is hidden until all is: it would tell the judge's word."
     return [*lines, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])]
 
 
@@ -286,7 +300,7 @@ def _foreseen(strata: Sequence[Stratum], by_conversation: bool, claims: int) -> 
         return "a stratum that gives nothing: no figure for the whole run can be had from this"
     widths = ", ".join(f"±{half_width(size, share):.3f} at {share:.0%}" for share in _SHARES)
     return (
-        f"a share will be known to {widths}, a little less where claims of a conversation are alike"
+        f"a share will be known to {widths}, less surely where claims of a conversation are alike"
     )
 
 

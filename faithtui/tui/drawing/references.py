@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.evidence import overlap
 from faithtui.domain.lost import LostFact
-from faithtui.domain.wording import read_text
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter, references_of
-from faithtui.tui.drawing.evidence import ReadView, joined_line, lost_for
+from faithtui.tui.drawing.evidence import ReadView, joined_line, lost_for, read_claim
 from faithtui.tui.drawing.images import image_lines, image_numbers
-from faithtui.tui.lines import BLANK, GLANCE, Line, Piece, line, shown, shown_line, wrap
+from faithtui.tui.lines import BLANK, Line, Piece, line, shown, shown_line, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -47,7 +46,7 @@ def reference_lines(
         return wrap([Piece(spec.nothing_checked, "quiet")], width - 1, first=pad)
     if claim is None:
         return []
-    if not view.truths and view.hidden:
+    if are_hidden(view, claim):
         words = f"hidden with the judge's word; {key} shows them, and that is recorded"
         return wrap([Piece(fmt.HIDDEN, "quiet"), Piece(f" {words}", "quiet")], width - 1, first=pad)
     if not view.truths:
@@ -61,14 +60,14 @@ def reference_lines(
     home = window if window is not None else claim.judge.window
     named = {each.truth for each in claim.evidence}
     rest = [truth for truth in view.truths if truth.id not in named and home in truth.windows]
-    if not rest:
+    if not rest or not view.truths_whole:
         return lines
     if not spec.references_are_facts:
         lines.append(line(Piece(f" others in w{home + 1}", "quiet")))
         for truth in rest:
             lines += _reference(view, truth, spec, width, "quiet", "", read)
         return lines
-    said = read_text(claim.text[:GLANCE])
+    said = read_claim(claim)
     shares = {truth.number: overlap(said, read.truths[truth.id]) for truth in rest}
     lines.append(line(Piece(f" others in w{home + 1}, nearest first", "quiet")))
     for truth in sorted(rest, key=lambda each: (-shares[each.number], each.number)):
@@ -76,6 +75,17 @@ def reference_lines(
         note = f"~ {share:.2f}" if share >= SIMILAR_FROM else ""
         lines += _reference(view, truth, spec, width, "quiet", note, read)
     return lines
+
+
+def are_hidden(view: ReviewView, claim: ClaimView | None) -> bool:
+    """Tell whether what a claim is checked against is kept from the reviewer.
+
+    What the judge named for a claim that is open says nothing of one that is not, but what it drew
+    from the passages is its work too.
+    """
+    if view.truths_whole:
+        return False
+    return not view.truths or (claim is not None and claim.id in view.hidden)
 
 
 def lost_lines(view: ReviewView, claim: ClaimView, read: ReadView, width: int) -> list[Line]:

@@ -10,7 +10,7 @@ from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter
 from faithtui.tui.drawing.claims import wrote_otherwise
-from faithtui.tui.lines import BLANK, Line, Piece, cut, line, shown, shown_line, wrap
+from faithtui.tui.lines import BLANK, Line, Piece, cut, line, shown, shown_line, width_of, wrap
 from faithtui.tui.place import Focus, heard, verdict_in
 
 if TYPE_CHECKING:
@@ -218,21 +218,42 @@ def _choice(key: str, label: str, meaning: str, said: str | None) -> list[Piece]
     return [mark, Piece(f" {meaning}", "human strong" if chosen else "")]
 
 
+def _choices_in_a_row(shown_view: VerdictView, said: str | None, room: int) -> list[Piece]:
+    """Put all that can be said on one line, its words cut evenly where they have no room."""
+    listed = [
+        (
+            shown_view.keys.get(key, key),
+            label,
+            "not fair" if label == NOT_A_CLAIM else meaning,
+        )
+        for key, label, meaning in choices(shown_view.spec)
+    ]
+
+    def row(head: str, longest: int) -> list[Piece]:
+        pieces = [Piece(head, "quiet")]
+        for number, (key, label, meaning) in enumerate(listed):
+            words = shown_line(meaning, limit=longest).text
+            pieces += [Piece("  ")] if number else []
+            pieces += _choice(key, label, words, said)
+        return pieces
+
+    full = max(width_of([Piece(meaning)]) for _, _, meaning in listed)
+    tries = [("yours: ", full), *(("", longest) for longest in range(full, 3, -1))]
+    rows = (row(head, longest) for head, longest in tries)
+    return next((each for each in rows if width_of(each) <= room), row("", 4))
+
+
 def _strip(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
     """Draw four lines; only the word for what is not fair is shorter than elsewhere."""
     room = width - 2
     said = _said(shown_view, claim)
-    yours: list[Piece] = [Piece("yours: ", "quiet")]
-    for by_default, label, meaning in choices(shown_view.spec):
-        if len(yours) > 1:
-            yours.append(Piece("  "))
-        key = shown_view.keys.get(by_default, by_default)
-        yours += _choice(key, label, "not fair" if label == NOT_A_CLAIM else meaning, said)
+    yours = _choices_in_a_row(shown_view, said, room)
     judge = [Piece("judge: ", "quiet"), *_judge(shown_view, claim), *_truths(shown_view, claim)]
     reason = verdict_in(claim, shown_view.focus.window).reason
     wrote = _wrote(shown_view, claim)
     hidden = _is_hidden(shown_view, claim)
-    none = "v shows it, and that is recorded" if hidden else "no reason given"
+    key = shown_view.keys.get("v", "v")
+    none = f"{key} shows it, and that is recorded" if hidden else "no reason given"
     why = [
         Piece("       " if hidden else "why:   ", "quiet"),
         *([Piece("wrote ", "quiet"), *wrote, Piece(" · ", "quiet")] if wrote else []),
@@ -283,7 +304,7 @@ def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]
         lines += field("wrote", wrote, 4)
     none = "no reason given"
     if _is_hidden(shown_view, claim):
-        none = "v shows it, and that is recorded"
+        none = f"{shown_view.keys.get('v', 'v')} shows it, and that is recorded"
     lines += field(
         "why" if reason else "", [shown(reason)] if reason else [Piece(none, "quiet")], 5
     )
@@ -299,6 +320,7 @@ def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]
     if note:
         lines += wrap(note[1:], width - 1, first=[Piece(f" {'note':<{pad - 1}}", "quiet")], most=3)
     if shown_view.last:
-        lines += field("last", [Piece(shown_view.last), Piece(" · u undoes", "quiet")], 3)
+        undo = Piece(f" · {shown_view.keys.get('u', 'u')} undoes", "quiet")
+        lines += field("last", [Piece(shown_view.last), undo], 3)
         lines += [BLANK, *_codes(shown_view, width)]
     return lines

@@ -19,7 +19,8 @@ from faithtui.domain.review import Action, LabelAct, Mark, Step
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui import place
-from faithtui.tui.lines import Piece
+from faithtui.tui.keys import keys_by_id
+from faithtui.tui.lines import Piece, shown_line
 from faithtui.tui.place import Focus
 from faithtui.tui.screens.images import ImageScreen
 from faithtui.tui.session import Session
@@ -110,6 +111,10 @@ class ActingScreen(ImageScreen):
         """Choose what is looked at and draw it."""
         raise NotImplementedError
 
+    def read_again(self) -> None:
+        """Read what is shown again, but never in the way of a jump to another conversation."""
+        raise NotImplementedError
+
     def load_next(self, direction: int) -> object:
         """Go to the next conversation that has a claim without a verdict."""
         raise NotImplementedError
@@ -121,7 +126,16 @@ class ActingScreen(ImageScreen):
     def refuse(self, words: str) -> None:
         """Say, audibly, why a key did nothing."""
         self.app.bell()
-        self.say(Piece(words, "warn"))
+        self.say(shown_line(words, "warn", limit=400))
+
+    def key(self, name: str, default: str) -> str:
+        """Name a key in a sentence, as the person's key map has it.
+
+        Args:
+            name: Id of the binding.
+            default: Its key by default.
+        """
+        return keys_by_id(self.session.keymap, name, default)[0]
 
     # Saving
 
@@ -248,7 +262,7 @@ class ActingScreen(ImageScreen):
             self.leaving = False
             self.load_next(1)
         else:
-            self.changed()
+            self.read_again()
 
     # Taking back
 

@@ -22,7 +22,7 @@ from faithtui.tui.drawing.verdict import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.lines import Piece
 from faithtui.tui.screens.comparing import Chosen, ComparingScreen
 from faithtui.tui.widgets.bars import StatusLine
-from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.plain_input import PlainInput, can_be_typed
 
 if TYPE_CHECKING:
     pass
@@ -371,9 +371,11 @@ class AdjudicateScreen(ComparingScreen):
         if chosen is None:
             return
         final = chosen.claim.final
-        self.note.value = self.notes.get(
-            chosen.claim.claim, (final.note or "") if final is not None else ""
-        )
+        note = self.notes.get(chosen.claim.claim, (final.note or "") if final is not None else "")
+        if not can_be_typed(note):
+            self.refuse("this note is long, or has several lines: ctrl+e in review changes it")
+            return
+        self.note.value = note
         self.query_one(StatusLine).display = False
         self.note.display = True
         self.note.focus()
@@ -405,7 +407,11 @@ class AdjudicateScreen(ComparingScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a claim while there is none."""
         if action in ("take", "final", "note", "discuss"):
-            return self.is_mounted and self.chosen is not None
+            if not self.is_mounted or self.chosen is None:
+                return False
+            number = parameters[0] if action == "final" else -1
+            labels = len(self.spec.labels.names) if self.spec is not None else 0
+            return isinstance(number, int) and number < labels
         if action in ("undo", "redo"):
             return self.session.is_open
         return super().check_action(action, parameters)

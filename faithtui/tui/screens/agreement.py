@@ -1,6 +1,7 @@
 """How far the judge can be trusted, as far as people have looked."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -8,130 +9,53 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.domain.ids import ConversationId
 from faithtui.domain.readings import AnswerReading
-from faithtui.domain.report_values import Level, LevelReport
+from faithtui.domain.report_values import Level, ReportSettings
+from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.judges.opening import judge_title
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of, units_at
 from faithtui.tui.drawing import agreement as draw
+from faithtui.tui.drawing import agreement_parts as parts
 from faithtui.tui.lines import BLANK, Line, Piece, shown_line
 from faithtui.tui.messages import Go
 from faithtui.tui.queue import item_of
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.dialogs import PickDialog
+from faithtui.tui.widgets.matrix import MatrixPane
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.witness import WitnessPane, WitnessRowPane
 
 if TYPE_CHECKING:
     from faithtui.engine.reporting import RunAgreement
     from faithtui.metrics.base import MetricSpec
 
-CELL = Binding.Group("cell", compact=True)
+PART = Binding.Group("parts")
 
+PARTS = (
+    ("d", "people", "people", "Each person against the judge, and against each other"),
+    ("s", "slices", "slices", "Agreement by reason code, verdict, turn, person, conversation"),
+    ("t", "scores", "scores", "Scores against people's, and what another threshold would do"),
+    ("c", "calibration", "calibration", "Whether the judge's confidence is what it says"),
+    (
+        "w",
+        "progress",
+        "while labelling",
+        "The watched figure over the labels, and how many are needed",
+    ),
+    ("f", "detection", "finding", "How well the judge finds what is bad"),
+)
+"""Key, pane, word and meaning of what a key enlarges; the same key again gives it back."""
 
-class MatrixPane(Pane):
-    """The confusion matrix, one cell chosen."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter",
-            "open",
-            "list units",
-            tooltip="List what the cell counts",
-            id="agreement.open-cell",
-        ),
-        Binding(
-            "left",
-            "cell(0,-1)",
-            "left",
-            group=CELL,
-            key_display="←",
-            tooltip="Cell to the left",
-            id="agreement.cell-left",
-        ),
-        Binding(
-            "right",
-            "cell(0,1)",
-            "right",
-            group=CELL,
-            key_display="→",
-            tooltip="Cell to the right",
-            id="agreement.cell-right",
-        ),
-        Binding(
-            "up,k",
-            "cell(-1,0)",
-            "up",
-            group=CELL,
-            key_display="↑",
-            tooltip="Cell above",
-            id="agreement.cell-up",
-        ),
-        Binding(
-            "down,j",
-            "cell(1,0)",
-            "down",
-            group=CELL,
-            key_display="↓",
-            tooltip="Cell below",
-            id="agreement.cell-down",
-        ),
-    ]
-
-    @dataclass
-    class Opened(Message):
-        """What a cell counts is wanted."""
-
-        row: int
-        column: int
-
-    def __init__(self) -> None:
-        super().__init__(id="matrix", title="Confusion · counts")
-        self.cell = (0, 0)
-        self._level: LevelReport | None = None
-        self._spec: MetricSpec | None = None
-
-    def show_level(self, level: LevelReport, spec: "MetricSpec") -> None:
-        """Draw the matrix of a level."""
-        last = len(level.table.categories) - 1
-        self.cell = (min(self.cell[0], last), min(self.cell[1], last))
-        self._level, self._spec = level, spec
-        self.show(
-            lambda width: draw.matrix_lines(level, self.cell, self.has_focus, spec.labels, width),
-            title=f"Confusion · {units_at(level.level, spec)[1]}",
-        )
-
-    def on_focus(self) -> None:
-        """Draw the chosen cell strongly."""
-        self._again()
-
-    def on_blur(self) -> None:
-        """Draw the chosen cell quietly."""
-        self._again()
-
-    def action_cell(self, down: int, right: int) -> None:
-        """Choose a cell beside."""
-        if self._level is not None:
-            last = len(self._level.table.categories) - 1
-            self.cell = (
-                max(0, min(last, self.cell[0] + down)),
-                max(0, min(last, self.cell[1] + right)),
-            )
-            self._again()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide keys of cells while there are none."""
-        return self._level is not None if action in ("cell", "open") else True
-
-    def action_open(self) -> None:
-        """Ask for what the cell counts."""
-        if self._level is not None:
-            self.post_message(self.Opened(*self.cell))
-
-    def _again(self) -> None:
-        if self._level is not None and self._spec is not None:
-            self.show_level(self._level, self._spec)
+UNSURE = {
+    IdkRule.STRICT: "unsure counts as faithful",
+    IdkRule.LENIENT: "unsure counts as unfaithful",
+    IdkRule.LIVE: "unsure counts as in the score",
+}
+"""What the switch for unsure verdicts says; nothing where they are a class of their own."""
 
 
 class AgreementScreen(FaithScreen):
@@ -159,10 +83,36 @@ class AgreementScreen(FaithScreen):
             "e",
             "export",
             "export report",
-            tooltip="Write the report as Markdown, JSON and CSV into a new directory",
+            tooltip="Write the report as HTML, Markdown, JSON and CSV into a new directory",
             id="agreement.export",
         ),
         Binding("v", "review", "review", tooltip="Review this run", id="agreement.review"),
+        *(
+            Binding(
+                key,
+                f"part('{pane}')",
+                words,
+                group=PART,
+                tooltip=tooltip,
+                id=f"agreement.{pane}",
+            )
+            for key, pane, words, tooltip in PARTS
+        ),
+        Binding(
+            "i",
+            "idk",
+            "unsure as",
+            tooltip="Count unsure verdicts as they are, as faithful, as unfaithful, or as the "
+            "run's score counts them; nobody labels again",
+            id="agreement.idk",
+        ),
+        Binding(
+            "b",
+            "blind_only",
+            "blind only",
+            tooltip="Count only verdicts that were given before the judge's word was known, or all",
+            id="agreement.blind-only",
+        ),
     ]
 
     matrix = getters.query_one("#matrix", MatrixPane)
@@ -186,11 +136,16 @@ class AgreementScreen(FaithScreen):
         return Panes(
             MatrixPane(),
             Pane(id="coefficients", title="Agreement"),
-            Pane(id="scores", title="Scores of answers"),
+            Pane(id="rate", title="What passes"),
             Pane(id="classes", title="Per verdict"),
             Pane(id="detection", title="Finding what is bad"),
             Pane(id="coverage", title="Coverage"),
-            RowPane(id="differences", title="Where they differ"),
+            WitnessRowPane(id="differences", title="Where they differ"),
+            Pane(id="slices", title="Slices"),
+            Pane(id="people", title="People"),
+            Pane(id="scores", title="Scores"),
+            Pane(id="calibration", title="Calibration"),
+            Pane(id="progress", title="While labelling"),
             Pane(id="warnings", title="What it says, and what to beware of"),
             planner=plans.agreement,
         )
@@ -201,6 +156,7 @@ class AgreementScreen(FaithScreen):
         self.answers: tuple[AnswerReading, ...] = ()
         self.spec: MetricSpec | None = None
         self.level: Level | None = None
+        self.settings = ReportSettings()
         self.matrix.focus()
         super().on_mount()
 
@@ -219,7 +175,7 @@ class AgreementScreen(FaithScreen):
         from faithtui.engine.reporting import run_agreement
 
         self.session.choose_run(run)
-        agreement = await self.read(run_agreement, store, run)
+        agreement = await self.read(run_agreement, store, run, self.settings)
         answers = await self.read(store.reviews.answer_readings, run)
         spec = await self.read(spec_of, agreement.row.spec)
         self.post_message(self.Loaded(agreement, answers, spec))
@@ -251,21 +207,29 @@ class AgreementScreen(FaithScreen):
         level = draw.level_of(report, kind)
         self.matrix.show_level(level, spec)
         interval = f" · {report.level:.0%} interval"
-        narrow = self.size.width < plans.NARROW_BELOW
-        # A narrow screen has fewer panes: what has none of its own follows in another one.
+        wide = self.size.width >= plans.WIDE_FROM
+        # Only what is judged is broken down by people, parts and labels.
+        named = "" if kind is Level.CLAIMS else f" · {units_at(Level.CLAIMS, spec)[1]}"
+        # A smaller screen has fewer panes: what has none of its own follows in another one.
+        progress = self.query_one("#progress", Pane)
         builders: dict[str, tuple[Builder, str]] = {
             "coefficients": (
-                lambda w: [
-                    *draw.coefficient_lines(report, level, w),
-                    *(draw.section("scores of answers", draw.score_lines(report, w), narrow)),
-                ],
+                lambda w: draw.coefficient_lines(report, level, w),
                 f"Agreement{interval}",
             ),
-            "scores": (lambda w: draw.score_lines(report, w), "Scores of answers"),
+            "rate": (
+                lambda w: [
+                    *parts.rate_lines(level, w),
+                    *draw.section("scores of answers", draw.score_lines(report, w), not wide),
+                ],
+                f"{units[1].capitalize()} that pass",
+            ),
             "classes": (
                 lambda w: [
                     *draw.class_lines(level, labels, w),
-                    *draw.section("coverage", draw.coverage_lines(report, level, spec, w), narrow),
+                    *draw.section(
+                        "coverage", draw.coverage_lines(report, level, spec, w), not wide
+                    ),
                 ],
                 "Per verdict",
             ),
@@ -273,6 +237,25 @@ class AgreementScreen(FaithScreen):
             "coverage": (
                 lambda w: draw.coverage_lines(report, level, spec, w),
                 f"Coverage · {units[1]}",
+            ),
+            "slices": (
+                lambda w: parts.slice_lines(report, w),
+                f"Where the judge goes wrong{named}",
+            ),
+            "people": (lambda w: parts.people_lines(report, w), f"People{named}"),
+            "scores": (
+                lambda w: [
+                    *parts.unit_score_lines(report, w),
+                    *draw.section("answers as a whole", draw.score_lines(report, w), True),
+                ],
+                "Scores",
+            ),
+            "calibration": (lambda w: parts.calibration_lines(report, w), "Calibration"),
+            "progress": (
+                lambda w: parts.progress_lines(
+                    report, w, progress.scrollable_content_region.height
+                ),
+                f"While labelling{named}",
             ),
             "differences": (
                 lambda w: draw.difference_lines(level.disagreements, labels, w),
@@ -304,9 +287,13 @@ class AgreementScreen(FaithScreen):
             ],
             [
                 Piece(
-                    f"{level.coverage.compared} of {fmt.thousands(level.coverage.total)} "
-                    f"{units[1]} · {fmt.plural(level.coverage.compared_groups, 'group')}"
-                )
+                    f"{UNSURE[self.settings.idk]}  " if self.settings.idk in UNSURE else "", "warn"
+                ),
+                Piece("blind only  " if self.settings.blind_only else "", "warn"),
+                Piece(
+                    f"{level.agreement.n} of {fmt.thousands(level.coverage.total)} "
+                    f"{units[1]} · {fmt.plural(level.agreement.clusters, 'group')}"
+                ),
             ],
         )
 
@@ -315,6 +302,28 @@ class AgreementScreen(FaithScreen):
         if self.level is not None:
             self.level = Level.ANSWERS if self.level is Level.CLAIMS else Level.CLAIMS
             self._draw()
+
+    def action_part(self, pane: str) -> None:
+        """Enlarge a pane, or give each its place again."""
+        panes = self.query_one(Panes)
+        panes.zoom(None if panes.zoomed == pane else pane)
+        if panes.zoomed == pane:
+            self.query_one(f"#{pane}").focus()
+
+    def action_idk(self) -> None:
+        """Count unsure verdicts in another way."""
+        rules = list(IdkRule)
+        rule = rules[(rules.index(self.settings.idk) + 1) % len(rules)]
+        self.settings = replace(self.settings, idk=rule)
+        self.say(Piece(UNSURE.get(rule, "unsure verdicts count as they are"), "human strong"))
+        self.reload()
+
+    def action_blind_only(self) -> None:
+        """Count only blind verdicts, or all."""
+        self.settings = replace(self.settings, blind_only=not self.settings.blind_only)
+        words = "only blind verdicts count" if self.settings.blind_only else "all verdicts count"
+        self.say(Piece(words, "human strong"))
+        self.reload()
 
     @on(MatrixPane.Opened)
     def open_cell(self, event: MatrixPane.Opened) -> None:
@@ -327,7 +336,7 @@ class AgreementScreen(FaithScreen):
         names = draw.level_of(report, self.level).table.categories
         judge, human = names[event.row], names[event.column]
         units = draw.units_of(
-            self.agreement.claims, self.answers, self.level, judge, human, report.passing, self.spec
+            report, self.agreement.claims, self.answers, self.level, (judge, human), self.spec
         )
         words = units_at(self.level, self.spec)
         if not units:
@@ -342,9 +351,25 @@ class AgreementScreen(FaithScreen):
             PickDialog(
                 f"judge {judge}, people {human}: {fmt.plural(len(units), *words)}",
                 lambda width: draw.unit_lines(units, width),
+                seen=lambda rows: self._expose([units[row].conversation for row in rows]),
             ),
             chosen,
         )
+
+    @on(WitnessPane.Drawn, "#differences")
+    def note_differences(self, event: WitnessPane.Drawn) -> None:
+        """Remember whose judge was in view."""
+        if self.session.blind or self.agreement is None or self.level is None:
+            return
+        differences = draw.level_of(self.agreement.report, self.level).disagreements
+        self._expose(
+            [differences[row].conversation for row in event.rows if row < len(differences)]
+        )
+
+    def _expose(self, conversations: Sequence[ConversationId]) -> None:
+        """Remember that this reviewer has seen the judge's words on claims of conversations."""
+        if self.agreement is not None:
+            self.session.see_conversations(self.agreement.row.id, conversations)
 
     @on(RowPane.Chosen, "#differences")
     def open_difference(self, event: RowPane.Chosen) -> None:
@@ -382,22 +407,22 @@ class AgreementScreen(FaithScreen):
         """Write the report into a new directory."""
         if self.agreement is None or self._refused("the report"):
             return
-        from faithtui.engine.reporting import write_report
+        from faithtui.engine.reporting import FILES, write_report
 
         run, session = self.agreement.row.id, self.session
         directory = (
             session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"
         )
-        paths = await self.read(write_report, session.store, run, ("md", "json", "csv"), directory)
+        paths = await self.read(
+            write_report, session.store, run, tuple(FILES), directory, settings=self.settings
+        )
         self.post_message(self.Exported(tuple(paths)))
 
     @on(Exported)
     def show_exported(self, event: Exported) -> None:
         """Say where the report is."""
         folder = shown_line(str(event.paths[0].parent)).text if event.paths else "nothing"
-        names = ", ".join(path.name for path in event.paths)
         self.say(Piece("report written", "good"), Piece(f" · {folder}", "quiet"))
-        self.notify(f"{names}\nin {folder}", title="Report written", markup=False, timeout=10)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual import getters, on, work
 from textual.message import Message
 
-from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.labels import NOT_A_CLAIM
 from faithtui.domain.raters import ComparedClaim, Filter, Raters, is_listed, raters
 from faithtui.domain.steadiness import steadiness
@@ -102,6 +102,8 @@ class ComparingScreen(FaithScreen):
         self.in_flight = 0
         self.since = self.session.seconds()
         self.last = ""
+        self._judged: list[ItemId] = []
+        """Conversations of rows that were drawn with the judges' words."""
         self.wanted: ClaimId | None = None
         """Claim to go to when the list is drawn next."""
         self.claims.focus()
@@ -110,7 +112,7 @@ class ComparingScreen(FaithScreen):
     def refuse(self, words: str) -> None:
         """Say, audibly, why a key did nothing."""
         self.app.bell()
-        self.say(Piece(words, "warn"))
+        self.say(shown_line(words, "warn", limit=400))
 
     # Reading
 
@@ -217,6 +219,8 @@ class ComparingScreen(FaithScreen):
             self.show_claim(now)
             return
         self.chosen = replace(event.chosen, claim=now)
+        if not now.is_open:
+            self.session.see([now.item], in_all_runs=True)
         self._draw_claim(moved=True)
         self.refresh_bindings()
 
@@ -239,7 +243,16 @@ class ComparingScreen(FaithScreen):
         claim = self.listed.get(row.id)
         if claim is None or self.compared is None or self.spec is None:
             return BLANK
+        if not claim.is_open and claim.judges and width >= draw.JUDGES_FROM:
+            if not self._judged:
+                self.call_later(self._tell_judged)
+            self._judged.append(claim.item)
         return draw.claim_line(row, claim, self.compared, self._most(), self.spec.labels, width)
+
+    def _tell_judged(self) -> None:
+        """Remember whose judge was in view."""
+        self.session.see(self._judged, in_all_runs=True)
+        self._judged.clear()
 
     def _head(self, width: int) -> Line:
         if self.compared is None or self.spec is None:

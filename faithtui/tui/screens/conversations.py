@@ -1,15 +1,16 @@
 """The conversations of a run, as a queue for review."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.timer import Timer
 
 from faithtui.domain.filters import Filter, Ground, Scope
-from faithtui.domain.ids import ItemId
+from faithtui.domain.ids import ItemId, LabelId, RunId
 from faithtui.domain.plain import visible_line
 from faithtui.store.blinding import blinded
 from faithtui.store.records import ItemRow, ReviewView, RunRow
@@ -50,6 +51,12 @@ ORDERS: Mapping[ItemOrder, str] = {
 }
 BLIND_ORDERS: tuple[ItemOrder, ...] = ("number", "unlabelled", "recent")
 """Orders that tell nothing of what the judge said."""
+REST = 10
+"""How many times as long as reading the order took nobody reads it again because of a change."""
+
+Mark = tuple[RunRow, LabelId | None]
+"""A run without its calls, and the newest thing that anybody said: as long as they are the same,
+so is everything that a list of its conversations shows."""
 
 
 class ConversationsScreen(FilteredScreen, ImageScreen):
@@ -102,6 +109,15 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
         spec: "MetricSpec | None"
         """The run's metric; None without a run."""
         ids: Sequence[ItemId]
+        mark: Mark | None = None
+        """What the run was known by when they were read."""
+
+    @dataclass
+    class Changed(Message):
+        """Something of the run is not what it was when it was read."""
+
+        run: RunRow
+        mark: Mark
 
     @dataclass
     class Gathered(Message):
@@ -137,6 +153,9 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
         self.wanted_now = Filter()
         self.view: ReviewView | None = None
         self.pager: Pager[ItemId, ItemRow] | None = None
+        self.mark: Mark | None = None
+        self.rest_until = 0.0
+        self.again: Timer | None = None
         super().on_mount()
         self.items.focus()
 
@@ -164,8 +183,56 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
         """Read the ids again; rows follow as they are drawn."""
         self.search()
 
+    def changed(self) -> None:
+        """Follow a change of the store, as far as it is one of this run."""
+        if self.mark is None:
+            self.reload()
+        else:
+            self.follow_store()
+
+    @work(exclusive=True, group="follow", exit_on_error=False)
+    async def follow_store(self) -> None:
+        """Look whether anything of the run changed, which costs little however long the list is."""
+        if self.session.run is None:
+            return
+        row, mark = await self.read(self._marked, self.session.run)
+        if mark != self.mark:
+            self.post_message(self.Changed(row, mark))
+
+    @on(Changed)
+    def show_changed(self, event: Changed) -> None:
+        """Read the rows that are seen again, and the order only where it may be another one."""
+        if self.run_row is None or event.run.id != self.run_row.id or self.pager is None:
+            self.search()
+        elif self.order != "number" or self.state.filter:
+            self.search_soon()
+        else:
+            before = self._row(), None if self.mark is None else self.mark[1]
+            self.run_row, self.mark = event.run, event.mark
+            self.pager.forget()
+            self.items.refresh()
+            self._entitle_run(event.run)
+            if before != (self._row(), event.mark[1]):
+                self._follow_row()
+
+    def search_soon(self) -> None:
+        """Read the ids again, but most of the time leave the processor to whoever types."""
+        rest = self.rest_until - self.session.seconds()
+        if rest <= 0:
+            self.search()
+        elif self.again is None:
+            self.again = self.set_timer(rest, self.search)
+
+    def _marked(self, run: RunId) -> tuple[RunRow, Mark]:
+        newest = self.session.store.reviews.newest()
+        row = self.session.store.runs.row(run)
+        return row, (replace(row, calls=0, tokens_in=0, tokens_out=0), newest)
+
     def search(self) -> None:
         """Read the ids again, and stop the search that is under way."""
+        if self.again is not None:
+            self.again.stop()
+            self.again = None
         self.stop.stop()
         self.stop = Stop()
         self.load(self.stop)
@@ -178,22 +245,25 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
         if run is None:
             self.post_message(self.Loaded(None, None, ()))
             return
-        row = await self.read(runs.row, run)
+        row, mark = await self.read(self._marked, run)
         spec = await self.read(spec_of, row.spec)
         self.run_row = row
+        began = self.session.seconds()
         try:
             ids = await self.read(
                 self.session.store.search.items, run, self.wanted, self.order, stop=stop
             )
         except SearchStopped:
             return
+        ended = self.session.seconds()
+        self.rest_until = ended + REST * (ended - began)
         if stop is self.stop:
-            self.post_message(self.Loaded(row, spec, ids))
+            self.post_message(self.Loaded(row, spec, ids, mark))
 
     @on(Loaded)
     def show_ids(self, event: Loaded) -> None:
         """Draw the list, with the cursor on the same conversation."""
-        self.run_row, self.spec = event.run, event.spec
+        self.run_row, self.spec, self.mark = event.run, event.spec, event.mark
         self.wanted_now = self.wanted
         if event.run is None:
             self.items.show(NoRows(), 0, title="Conversations")
@@ -211,6 +281,11 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
             count += f" of {fmt.thousands(row.conversations)}"
         here = self.items.cursor if at is None else at
         self.items.show(self.pager, here, title=f"Conversations {count}")
+        self._entitle_run(row)
+        self.say_order()
+        self._follow_row()
+
+    def _entitle_run(self, row: RunRow) -> None:
         words, look = run_status(row)
         self.entitle(
             [
@@ -222,8 +297,6 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
             ],
             [Piece(f"{row.labelled}/{row.claims} labelled", "quiet")],
         )
-        self.say_order()
-        self._follow_row()
 
     @on(VirtualList.Moved)
     def follow(self) -> None:
@@ -271,7 +344,8 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
             return
         found = await self.read(self.session.store.search.claims, row.id, self.wanted, self.order)
         title = visible_line(self.state.filter, 60)
-        self.post_message(self.Gathered(ClaimQueue(title, row.id, found, blind=blind)))
+        tells = self.wanted.tells_the_judge
+        self.post_message(self.Gathered(ClaimQueue(title, row.id, found, blind=blind, tells=tells)))
 
     @on(Gathered)
     def review_found(self, event: Gathered) -> None:

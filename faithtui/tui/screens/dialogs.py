@@ -1,6 +1,6 @@
 """Small windows above a screen. Each closes by a letter or enter too, not by escape alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 from textual.app import ComposeResult
@@ -14,6 +14,7 @@ from faithtui.tui.keys import KeyHint
 from faithtui.tui.lines import Line, Piece, line, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
+from faithtui.tui.widgets.witness import WitnessPane, WitnessRowPane
 
 
 class Dialog(ModalScreen[str | None]):
@@ -126,14 +127,26 @@ class HelpDialog(Dialog):
 
 
 class PickDialog(Dialog):
-    """Something to choose from; answers with the number of the row."""
+    """Something to choose from; answers with the number of the row.
 
-    def __init__(self, title: str, build: Builder) -> None:
+    Args:
+        seen: Called with the rows that came into view.
+    """
+
+    def __init__(
+        self, title: str, build: Builder, *, seen: Callable[[Sequence[int]], None] | None = None
+    ) -> None:
         super().__init__(title, build)
+        self._seen = seen
 
     def make_pane(self) -> Pane:
         """Make the pane."""
-        return RowPane(id="text", title=self._title)
+        return WitnessRowPane(id="text", title=self._title)
+
+    def on_witness_pane_drawn(self, event: WitnessPane.Drawn) -> None:
+        """Pass on what came into view."""
+        if self._seen is not None:
+            self._seen(event.rows)
 
     def on_row_pane_chosen(self, event: RowPane.Chosen) -> None:
         """Answer with the row."""

@@ -31,6 +31,7 @@ from faithtui.tui.screens.dialogs import ConfirmDialog, PickDialog
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.witness import WitnessPane
 
 if TYPE_CHECKING:
     from faithtui.engine.checking import BackgroundCheck
@@ -123,12 +124,14 @@ class IntegrityScreen(FaithScreen):
         self.seen_by: ClaimQueue | str | None = None
         """The blind work during which somebody agreed to see findings."""
         self._shown: Choice | None = None
+        self._previewed: Sequence[FindingRow] = ()
+        """Entries that are drawn beside the chosen kind."""
 
     def make_panes(self) -> Panes:
         """Make the list of kinds and what the chosen one means."""
         return Panes(
             RowPane(id="list", title="What looks wrong"),
-            Pane(id="detail", title="What it means"),
+            WitnessPane(id="detail", title="What it means"),
             planner=plans.beside,
         )
 
@@ -216,7 +219,7 @@ class IntegrityScreen(FaithScreen):
         else:
             entries = await self.read(findings.claims, run, kind)
             title = WORDS[kind].title
-        self.post_message(self.Queued(ClaimQueue(title, run, entries), start))
+        self.post_message(self.Queued(ClaimQueue(title, run, entries, tells=True), start))
 
     @on(Queued)
     def review(self, event: Queued) -> None:
@@ -244,7 +247,11 @@ class IntegrityScreen(FaithScreen):
                 self._open(event.kind, rows[int(answer)])
 
         title = f"{fmt.plural(event.total, 'entry', 'entries')} · {WORDS[event.kind].title}"
-        self.app.push_screen(PickDialog(title, build), chosen)
+
+        def seen(places: Sequence[int]) -> None:
+            self._expose([rows[place] for place in places])
+
+        self.app.push_screen(PickDialog(title, build, seen=seen), chosen)
 
     def _open(self, kind: FindingKind, row: FindingRow) -> None:
         """Review the claim of an entry among those of its kind, else its conversation."""
@@ -374,8 +381,18 @@ class IntegrityScreen(FaithScreen):
         if choice is not None and choice.kind is not None and self.run_id is not None:
             self.preview(self.run_id, choice, choice.kind)
 
+    @on(WitnessPane.Drawn, "#detail")
+    def note_seen(self, event: WitnessPane.Drawn) -> None:
+        """Remember whose findings were in view."""
+        self._expose([self._previewed[row] for row in event.rows if row < len(self._previewed)])
+
+    def _expose(self, rows: Sequence[FindingRow]) -> None:
+        """Remember that this reviewer knows what looks wrong here, and so what the judge said."""
+        self.session.see([row.item for row in rows])
+
     def _draw_detail(self, choice: Choice | None, rows: Sequence[FindingRow]) -> None:
         title = "What it means"
+        self._previewed = rows
         if choice is not None:
             title = "suspicious first" if choice.kind is None else WORDS[choice.kind].title
         self.detail.show(lambda width: detail_lines(choice, rows, width), title=title, keep=False)

@@ -1,12 +1,13 @@
 """The keys that say something about a claim: verdicts, codes, marks, notes, a look at the judge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.plain import visible_line
 from faithtui.domain.review import REASON_CODES, Action, Mark
 from faithtui.store.records import ClaimView
 from faithtui.store.reviews import Given
@@ -18,7 +19,7 @@ from faithtui.tui.screens.dialogs import ConfirmDialog
 from faithtui.tui.screens.guideline import GuidelineDialog
 from faithtui.tui.screens.noting import NotingScreen
 from faithtui.tui.session import Session
-from faithtui.tui.widgets.claim_list import ClaimList
+from faithtui.tui.widgets.claim_list import VERDICT_IDS, ClaimList
 
 ASK_ABOVE = 5
 """Claims that get one verdict at once without a question."""
@@ -137,7 +138,10 @@ class JudgingScreen(NotingScreen):
         if looked is None or looked.claim is None:
             self.refuse("there is nothing here to give a verdict on")
         elif self.focused is self.panes.claims:
-            keys = " ".join(key for key, _, _ in choices(looked.spec))
+            keys = " ".join(
+                self.key(f"review.verdict-{VERDICT_IDS[key]}", key)
+                for key, _, _ in choices(looked.spec)
+            )
             self.refuse(f"{looked.spec.title} has no verdict on this key: its keys are {keys}")
         else:
             units = looked.spec.units[1]
@@ -181,7 +185,8 @@ class JudgingScreen(NotingScreen):
         """Take over the judge's verdict; it is no verdict of one's own."""
         label = claim.judge.label
         if self.view is not None and claim.id in self.view.hidden:
-            self.refuse("the judge is hidden: v reveals it, and that is recorded")
+            key = self.key("review.reveal", "v")
+            self.refuse(f"the judge is hidden: {key} reveals it, and that is recorded")
             self.look(self.at)
         elif label is None:
             self.refuse("the judge gave no verdict here: nothing to accept")
@@ -196,7 +201,8 @@ class JudgingScreen(NotingScreen):
     def _later(self, claim: ClaimView) -> None:
         """Put a claim off."""
         if claim.mine is not None and claim.mine.verdict is not None:
-            self.refuse(f"{self.name_of(claim)} has your verdict: u takes it back")
+            key = self.key("review.undo", "u")
+            self.refuse(f"{self.name_of(claim)} has your verdict: {key} takes it back")
             self.look(self.at)
             return
         words = f"{self.name_of(claim)} put off"
@@ -300,7 +306,9 @@ class JudgingScreen(NotingScreen):
             self.range_from = claim.id
             self.say(
                 Piece(f"range from {self.name_of(claim)}", "human strong"),
-                Piece(": move, then one verdict for all · m drops it"),
+                Piece(
+                    f": move, then one verdict for all · {self.key('review.range', 'm')} drops it"
+                ),
             )
         self.look(self.at)
 
@@ -312,7 +320,8 @@ class JudgingScreen(NotingScreen):
         chosen = place.between(looked.view, looked.at, self.range_from)
         if not chosen:
             self.range_from = None
-            self.refuse("the range is not in this list: m marks a new one")
+            key = self.key("review.range", "m")
+            self.refuse(f"the range is not in this list: {key} marks a new one")
             self.look(self.at)
             return
         words = (
@@ -348,7 +357,8 @@ class JudgingScreen(NotingScreen):
             Action.BULK,
             run=None if self.view is None else self.view.run.id,
         )
-        self.look(self.at)
+        self.look(replace(self.at, claim=chosen[-1].id))
+        self.advance(chosen[-1].id)
 
     # Looking at the judge
 
@@ -369,7 +379,8 @@ class JudgingScreen(NotingScreen):
         elif self.session.blind:
             self.refuse("nothing is hidden here: you have answered, or it is served with the judge")
         else:
-            self.refuse("the judge is shown: B hides it on what has no verdict of yours")
+            key = self.key("review.blind", "B")
+            self.refuse(f"the judge is shown: {key} hides it on what has no verdict of yours")
 
     def action_truths(self) -> None:
         """Show the truths of the conversation while verdicts stay hidden."""
@@ -399,7 +410,12 @@ class JudgingScreen(NotingScreen):
         """Hide the judge from now on, or stop hiding it."""
         queue = self.session.claims
         if queue is not None and queue.blind:
-            self.refuse(f"{queue.title} is a blind queue: v reveals one claim, and records it")
+            key = self.key("review.reveal", "v")
+            title = visible_line(queue.title, 40)
+            self.refuse(f"{title} is a blind queue: {key} reveals one claim, and records it")
+            return
+        if queue is not None and queue.tells:
+            self.refuse("these were chosen by what the judge said: nobody is blind to it here")
             return
         self.session.blinded = not self.session.blinded
         if self.session.blinded:

@@ -134,7 +134,7 @@ class MetricsScreen(FaithScreen):
     def _draw(self) -> None:
         found = self.compared
         if found is None:
-            words = [BLANK, Line((Piece(" No conversation chosen: g c, then m.", "strong"),))]
+            words = [BLANK, Line((Piece(" No conversation chosen: g c, then M.", "strong"),))]
             self.table.show(lambda _width: words, title="Metrics compared")
             self.entitle()
             return

@@ -12,10 +12,11 @@ from faithtui.domain.review import Action
 from faithtui.errors import ConfigError
 from faithtui.store.records import ClaimView
 from faithtui.tui.editing import edited
+from faithtui.tui.lines import Piece
 from faithtui.tui.screens.acting import ActingScreen
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.bars import StatusLine
-from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.plain_input import PlainInput, can_be_typed
 
 
 class NotingScreen(ActingScreen):
@@ -52,8 +53,12 @@ class NotingScreen(ActingScreen):
         claim = self.claim
         if claim is None:
             return
+        note = claim.mine.note if claim.mine and claim.mine.note else ""
+        if not can_be_typed(note):
+            self.refuse("this note is long, or has several lines: ctrl+e opens it in your editor")
+            return
         self.noted = claim
-        self.note.value = claim.mine.note if claim.mine and claim.mine.note else ""
+        self.note.value = note
         self.query_one(StatusLine).display = False
         self.note.display = True
         self.note.focus()
@@ -69,6 +74,8 @@ class NotingScreen(ActingScreen):
         before = (claim.mine.note or "") if claim.mine else ""
         if text not in (before, visible_line(before)):
             self.record(claim, Action.NOTED, f"note on {self.name_of(claim)}", note=text)
+        else:
+            self.say(Piece(f"note on {self.name_of(claim)} left as it was", "quiet"))
 
     def action_edit_note(self) -> None:
         """Write the note in the user's own editor."""

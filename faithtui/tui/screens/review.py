@@ -2,7 +2,7 @@
 
 from collections.abc import Container
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on, work
 from textual.binding import Binding, BindingType
@@ -22,13 +22,10 @@ from faithtui.tui.messages import Go
 from faithtui.tui.place import Focus
 from faithtui.tui.queue import begun, open_item
 from faithtui.tui.screens.base import tabs
-from faithtui.tui.screens.walking import WalkingScreen
+from faithtui.tui.screens.walking import Mark, WalkingScreen
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.review_panes import Looked, ReviewPanes
-
-if TYPE_CHECKING:
-    pass
 
 WINDOW = Binding.Group("window", compact=True)
 OPEN = Binding.Group("unlabelled", compact=True)
@@ -117,6 +114,8 @@ class ReviewScreen(WalkingScreen):
         super().__init__(session)
         self.stale = False
         """The store changed while a conversation was being read."""
+        self.mark: Mark | None = None
+        """What the conversation shown is known by; None: there is none."""
         self.exposed: set[ItemId] = set()
         """Conversations whose judge was on this screen."""
 
@@ -127,12 +126,33 @@ class ReviewScreen(WalkingScreen):
     def on_mount(self) -> None:
         """Begin without a conversation."""
         self.note.display = False
+        self.panes.clear("Reading …")
         self.panes.claims.focus()
         super().on_mount()
 
     # Reading
 
     def changed(self) -> None:
+        """Read again if it was this conversation that changed."""
+        if self.mark is None:
+            self.read_again()
+        else:
+            self.follow_store()
+
+    @work(exclusive=True, group="follow", exit_on_error=False)
+    async def follow_store(self) -> None:
+        """Look whether anything of the conversation changed, which costs little."""
+        item = self.session.item
+        if item is not None and await self.read(self._mark_of, item) != self.mark:
+            self.read_again()
+
+    def _mark_of(self, item: ItemId) -> Mark | None:
+        store = self.session.store
+        newest = store.reviews.newest()
+        rows = store.runs.item_rows([item])
+        return (rows[0], newest) if rows else None
+
+    def read_again(self) -> None:
         """Read again, but never in the way of a jump to another conversation."""
         if any(each.group == "view" and not each.is_finished for each in self.workers):
             self.stale = True
@@ -224,6 +244,7 @@ class ReviewScreen(WalkingScreen):
         """Read a conversation, without what is hidden. Meant for a thread."""
         session = self.session
         terms = session.hiding
+        mark = self._mark_of(item)
         view = session.store.runs.review_view(item, session.reviewer)
         queue, walk = session.claims, self.walk
         if queue is None:
@@ -244,7 +265,9 @@ class ReviewScreen(WalkingScreen):
             read = before.read
         else:
             read = draw_evidence.read_view(view)
-        return self.Loaded(view, read, spec_of(view.run.spec), claim, edge, walk=walk, terms=terms)
+        return self.Loaded(
+            view, read, spec_of(view.run.spec), claim, edge, walk=walk, terms=terms, mark=mark
+        )
 
     @on(WalkingScreen.Loaded)
     def show_loaded(self, event: WalkingScreen.Loaded) -> None:
@@ -257,6 +280,7 @@ class ReviewScreen(WalkingScreen):
                 self.load(event.view.item.id, event.claim, event.edge, event.taken_back)
             return
         self.session.claim = self.session.turn = None
+        self.mark = event.mark
         self.take_walk(event.walk)
         view = place.overlaid(event.view, self.session.reviewer, self.pending)
         same = self.view is not None and self.view.item.id == view.item.id
@@ -291,7 +315,7 @@ class ReviewScreen(WalkingScreen):
         super().conceal()
         self.panes.claims.clear()
         self.forget_prepared()
-        self.looked = self.given = self.range_from = None
+        self.looked = self.given = self.range_from = self.mark = None
         self.last, self.sought, self.just_saved, self.leaving = "", "", (), False
 
     def _expose(self, view: ReviewView) -> None:
@@ -306,7 +330,7 @@ class ReviewScreen(WalkingScreen):
     @on(Emptied)
     def show_empty(self, event: Emptied) -> None:
         """Say why there is nothing to review."""
-        self.looked = None
+        self.looked = self.mark = None
         self.panes.clear(event.words)
         self.entitle()
 
@@ -449,7 +473,8 @@ class ReviewScreen(WalkingScreen):
     def action_metrics(self) -> None:
         """Show what every metric says about the answers of this conversation."""
         if self.session.blind:
-            self.refuse("the metrics would show the judge: B or another queue stops hiding it")
+            key = self.key("review.blind", "B")
+            self.refuse(f"the metrics would show the judge: {key} or another queue stops hiding it")
         else:
             self.post_message(Go("metrics"))
 

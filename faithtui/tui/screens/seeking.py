@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.filters import Scope, read_filter
 from faithtui.domain.ids import ClaimId
+from faithtui.store.records import ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui.finding import ground_for, matching
 from faithtui.tui.lines import Piece, shown_line
@@ -37,6 +38,8 @@ class SeekingScreen(LookingScreen):
         self.sought = ""
         """The filter in force."""
         self._before = ""
+        self._known: tuple[ReviewView, str, tuple[ClaimId, ...] | None] | None = None
+        """What a filter found of a conversation, last."""
 
     def compose(self) -> ComposeResult:
         """Add the line for the filter."""
@@ -49,9 +52,14 @@ class SeekingScreen(LookingScreen):
         view = self.view
         if view is None or not self.sought:
             return None
-        ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.blind)
-        reading = read_filter(self.sought, ground)
-        return None if reading.problem else matching(view, reading.filter)
+        # Asked for several times a key; texts may be long.
+        known = self._known
+        if known is None or known[0] is not view or known[1] != self.sought:
+            ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.blind)
+            reading = read_filter(self.sought, ground)
+            found = None if reading.problem else matching(view, reading.filter)
+            self._known = known = (view, self.sought, found)
+        return known[2]
 
     def action_find(self) -> None:
         """Let somebody type a filter."""
@@ -121,4 +129,5 @@ class SeekingScreen(LookingScreen):
             Piece(fmt.plural(count, *units), "strong" if count else "warn"),
             Piece(" found here · "),
             shown_line(self.sought, "quiet", limit=100),
+            Piece(" · N and P go through them" if count > 1 else "", "quiet"),
         )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from textual import on, work
 from textual.message import Message
 
-from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.ids import ClaimId, ItemId, LabelId
 from faithtui.domain.review import Action
-from faithtui.store.records import ReviewView
+from faithtui.store.records import ItemRow, ReviewView
 from faithtui.tui.drawing import evidence as draw_evidence
 from faithtui.tui.lines import Piece
 from faithtui.tui.messages import Go
@@ -20,6 +20,10 @@ from faithtui.tui.session import Session
 if TYPE_CHECKING:
     from faithtui.engine.queues import QueueEnd
     from faithtui.metrics.base import MetricSpec
+
+Mark = tuple[ItemRow, LabelId | None]
+"""A conversation of a run as lists have it, and the newest thing that anybody said: as long as they
+are the same, so is everything that is read of it."""
 
 AHEAD = 3
 """Claims of a queue whose conversations are read ahead."""
@@ -44,6 +48,8 @@ class WalkingScreen(SeekingScreen):
         """The queue that is worked through."""
         terms: tuple[object, ...] = ()
         """`Session.hiding` when it was read."""
+        mark: Mark | None = None
+        """What the conversation was known by when it was read."""
 
     @dataclass
     class Prepared(Message):

@@ -1,7 +1,6 @@
 """What all line-drawn widgets share: looks become styles, lines become strips."""
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -27,15 +26,13 @@ LOOKS = (
 )
 """Names of looks; each is a component class `look--NAME`, coloured in app.tcss."""
 
+COMPONENTS = {*(f"look--{name}" for name in LOOKS), "drawn--cursor", "drawn--cursor-quiet"}
+"""Component classes of what is drawn. The app has them and not each widget: Textual works out the
+rules of every component class of every widget whenever one is mounted, resized or focused."""
+
 
 class Drawn(Widget):
     """A widget that draws `Line` values. Mix in before the Textual base class."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        *(f"look--{name}" for name in LOOKS),
-        "drawn--cursor",
-        "drawn--cursor-quiet",
-    }
 
     _styles: dict[str, Style] | None = None
     """Styles by look, and `""` for the widget's own; None after the theme or a state changed.
@@ -48,7 +45,7 @@ class Drawn(Widget):
 
     def component_style(self, name: str) -> Style:
         """The colours of a component class."""
-        return self._style(f".{name}", lambda: self.get_component_rich_style(name))
+        return self._style(f".{name}", lambda: self._component(name))
 
     def style_of(self, look: str) -> Style:
         """Combine the styles of all looks named, without a background of their own."""
@@ -71,8 +68,12 @@ class Drawn(Widget):
     def _combined(self, look: str) -> Style:
         style = Style.null()
         for name in look.split():
-            style += self.get_component_rich_style(f"look--{name}", partial=True)
+            style += self._component(f"look--{name}")
         return style
+
+    def _component(self, name: str) -> Style:
+        """Give what a component class sets, and nothing of what is behind it."""
+        return self.app.get_component_styles(name).partial_rich_style
 
     def _style(self, key: str, make: Callable[[], Style]) -> Style:
         if self._styles is None:

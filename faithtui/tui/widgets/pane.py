@@ -228,6 +228,8 @@ class Pane(Drawn, ScrollView, can_focus=True):
             first = self.scroll_offset.y + 1
             where = f"{first}-{min(total, first + height - 1)} of {total}"
         words = " · ".join(word for word in (where, self._hint) if word)
+        if where and len(words) + 4 > self.size.width:
+            words = where  # Whole words, or none: half a legend says nothing.
         self._write_frame(self._frame[0], words)
 
 

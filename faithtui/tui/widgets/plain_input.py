@@ -4,9 +4,24 @@ from textual.widgets import Input
 
 from faithtui.domain.plain import visible_line
 
+MOST_TYPED = 2_000
+"""Characters of a line that is typed: each key draws all of it anew."""
+
+
+def can_be_typed(text: str) -> bool:
+    """Whether a text comes out of such a line as it went in: it is short, and all of it is visible.
+
+    Line ends are not, and would come out as the characters that stand for them.
+    """
+    return len(text) <= MOST_TYPED and visible_line(text) == text
+
 
 class PlainInput(Input):
     """An `Input` whose value passes the same function as every other text."""
+
+    def on_mount(self) -> None:
+        """Take no more than can be drawn at every key."""
+        self.max_length = MOST_TYPED
 
     def validate_value(self, value: str) -> str:
         """Make what was typed, pasted or loaded visible."""

@@ -116,7 +116,7 @@ class ReviewPanes(Panes):
         """Draw what is checked against; where there is nothing of the kind, the conversation."""
         view, at, claim, spec = looked.view, looked.at, looked.claim, looked.spec
         title = titled(references_of(spec))
-        if spec.references is not None and (view.truths or not view.hidden):
+        if spec.references is not None and view.truths_whole:
             title += f" {len(view.truths)}"
         key = keys_by_id(self._keymap, "review.truths", "T")[0]
 
@@ -137,7 +137,9 @@ class ReviewPanes(Panes):
             looked.spec,
             looked.once,
             looked.last,
-            renamed(ClaimList.BINDINGS, self._keymap),
+            renamed(ClaimList.BINDINGS, self._keymap)
+            | {"v": keys_by_id(self._keymap, "review.reveal", "v")[0]}
+            | {"u": keys_by_id(self._keymap, "review.undo", "u")[0]},
         )
         self.verdict.show(
             lambda width: verdict_lines(shown, width, self.verdict.scrollable_content_region.height)

@@ -1,0 +1,41 @@
+"""Who has read the judge's words on the command line: whoever has is not blind there any more."""
+
+import sys
+from collections.abc import Collection
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from faithtui.config import Configured, Origin
+from faithtui.domain.ids import ItemId
+from faithtui.errors import StoreError
+
+if TYPE_CHECKING:
+    from faithtui.store.store import Store
+
+
+def record_seen(
+    store: "Store",
+    items: Collection[ItemId],
+    configured: Configured,
+    reviewer: str | None,
+    *,
+    in_all_runs: bool = False,
+) -> None:
+    """Remember who has read what the judge said of conversations, where that is known.
+
+    It is whoever is named as the reviewer. The login name alone names nobody in a script, and the
+    person who sits there on a terminal.
+
+    Args:
+        store: Where it is remembered.
+        items: The conversations.
+        configured: The user's settings.
+        reviewer: From the command line; None: from the settings.
+        in_all_runs: What the judges of all runs said of them was printed.
+    """
+    who = configured.settings.reviewer if reviewer is None else reviewer
+    named = reviewer is not None or configured.origins["reviewer"] is not Origin.DEFAULT
+    if items and (named or sys.stdout.isatty()):
+        # A store that can be read only has no labels that anything could be said of either.
+        with suppress(StoreError):
+            store.reviews.expose_all(items, who, in_all_runs=in_all_runs)

@@ -1,0 +1,44 @@
+"""Who gives labels: people, or machines that must not pass for them.
+
+Agreement of a judge with another model is no agreement with people. Nothing can tell who sat at a
+keyboard; what can be told is a name that says it. A machine that gives labels is to be named
+`model:NAME`.
+"""
+
+import re
+from collections.abc import Iterable
+
+MARKS = ("model", "llm", "agent", "bot", "judge", "openai", "anthropic", "replay")
+"""Before a colon at the beginning of a name: a machine's."""
+
+_FAMILIES = re.compile(
+    r"(?:chatgpt|gpt-|claude-|gemini-|gemma-|llama-?\d|mistral-|mixtral|qwen|deepseek|command-r|phi-\d"
+    r"|o[134]-(?:mini|pro|preview))"
+)
+"""How names of well-known models begin. Never what is also a person's name: `claude` is one."""
+
+
+def machines(names: Iterable[str], judges: Iterable[str]) -> tuple[str, ...]:
+    """Find the names among labellers that are a machine's.
+
+    Args:
+        names: Who gave labels.
+        judges: References of judges, such as `openai:MODEL`; their models' names count too.
+
+    Returns:
+        As they were given, each once, sorted.
+    """
+    known = {"offline"}
+    for judge in judges:
+        provider, _, model = judge.partition(":")
+        known |= {_folded(judge), _folded(model or provider)}
+    return tuple(sorted({name for name in names if _is_machine(_folded(name), known)}))
+
+
+def _is_machine(name: str, known: set[str]) -> bool:
+    mark, colon, _ = name.partition(":")
+    return name in known or (bool(colon) and mark.strip() in MARKS) or bool(_FAMILIES.match(name))
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold()

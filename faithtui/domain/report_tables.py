@@ -1,0 +1,269 @@
+"""From readings to the tables of a report: which units count, and with what weight."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from faithtui.domain import detection
+from faithtui.domain.agreement import (
+    AC1,
+    ALPHA,
+    KAPPA,
+    PERCENT,
+    Statistic,
+    Table,
+    chance_agreement,
+    cross_table,
+)
+from faithtui.domain.estimates import Estimate, Point, Reason
+from faithtui.domain.intervals import Scale
+from faithtui.domain.report_values import (
+    Agreement,
+    ClassReport,
+    Detection,
+    IntervalMethod,
+    MarginTest,
+    ReportSettings,
+)
+from faithtui.domain.statistics import coefficients
+from faithtui.domain.statistics.leaving_out import measures
+from faithtui.domain.statistics.paired import bowker, mcnemar_mid
+from faithtui.domain.statistics.tables import (
+    Counted,
+    Grouped,
+    StratifiedTable,
+    WeightedTable,
+    collapsed_groups,
+    empty_table,
+    grouped,
+    weighted_cross_table,
+)
+from faithtui.domain.statistics.weights import quadratic
+
+PI = Statistic(coefficients.scott_pi, lambda table: table.n, Scale.ATANH)
+
+Whole = Grouped[Any]
+"""Tables of all groups: `Table` where every unit weighs the same, else `StratifiedTable`."""
+
+
+class Unit(NamedTuple):
+    """What two sides gave a label; a tuple, as there may be a million of them."""
+
+    group: str
+    reference: str
+    rated: str
+    stratum: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The units that a sample by strata stands for."""
+
+    strata: tuple[str, ...]
+    """In order."""
+    members: tuple[tuple[str, str], ...]
+    """(group, stratum) of every unit with a label of the judge, labelled by people or not."""
+    weights: Mapping[str, float]
+    """How many units a labelled one stands for, by stratum; without those that have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How figures are computed: by which labels, settings and frame."""
+
+    categories: tuple[str, ...]
+    bad: tuple[str, ...]
+    """Unfaithful in the strict sense: the positive class of indices."""
+    settings: ReportSettings
+    frame: Frame | None = None
+    """None: every unit weighs the same."""
+
+    def whole(self, units: Iterable[Unit]) -> Whole:
+        """Put all units into tables by group, each with a label of both sides.
+
+        Of a sample by strata, weights are estimated anew without each group.
+        """
+        if self.frame is None:
+            return self.plain(units)
+        return _stratified(units, self.frame, self.categories)
+
+    def part(self, units: Iterable[Unit]) -> Whole:
+        """Put some of the units into tables by group; each weighs what it weighs in the whole."""
+        if self.frame is None:
+            return self.plain(units)
+        weights = self.frame.weights
+        return weighted_cross_table(
+            (
+                (unit.group, unit.reference, unit.rated, weights[unit.stratum])
+                for unit in units
+                if unit.stratum is not None and unit.stratum in weights
+            ),
+            self.categories,
+        )
+
+    def plain(self, units: Iterable[Unit]) -> Whole:
+        """Put units into tables by group; each weighs the same."""
+        return cross_table(
+            ((unit.group, unit.reference, unit.rated) for unit in units), self.categories
+        )
+
+    def measure(self, statistics: Mapping[str, Statistic], whole: Whole) -> dict[str, Estimate]:
+        """Compute figures with their intervals, leaving out one group at a time."""
+        return measures(statistics, whole, self.settings.level)
+
+    def resampled(self, statistics: Mapping[str, Statistic], whole: Whole) -> dict[str, Estimate]:
+        """Compute the figures of a level with their intervals, as the settings want them."""
+        settings = self.settings
+        if settings.interval is IntervalMethod.JACKKNIFE:
+            return self.measure(statistics, whole)
+        from faithtui.domain.statistics.bootstrap import bootstrap_measures
+
+        return bootstrap_measures(
+            statistics,
+            whole,
+            resamples=settings.resamples,
+            seed=settings.seed,
+            level=settings.level,
+        )
+
+    def one(self, statistic: Statistic, whole: Whole) -> Estimate:
+        """Compute one figure with its interval."""
+        return self.measure({"": statistic}, whole)[""]
+
+    def agreement(self, whole: Whole, *, main: bool = False) -> Agreement:
+        """Compare two sides.
+
+        Args:
+            whole: Tables by group; rows the reference.
+            main: They are the judge and people as a whole, whose intervals may be asked for by
+                resampling. Parts and single people always leave out one group at a time: there
+                are many of them.
+        """
+        table = whole.total.raw
+        read = whole.total.read()
+        statistics = {"percent": PERCENT, "kappa": KAPPA, "pi": PI, "alpha": ALPHA, "ac1": AC1}
+        if self.settings.ordinal:
+            weights = quadratic(range(len(self.categories)))
+            statistics |= {
+                "weighted": Statistic(
+                    lambda found: coefficients.cohen_kappa(found, weights), _n, Scale.ATANH
+                ),
+                "ac2": Statistic(
+                    lambda found: coefficients.gwet_ac1(found, weights), _n, Scale.ATANH
+                ),
+            }
+        found = (self.resampled if main else self.measure)(statistics, whole)
+        binary = whole.total.collapsed(self.bad).read()
+        weighted = read.counts if isinstance(read, WeightedTable) else None
+        return Agreement(
+            table=table,
+            clusters=sum(times for kind, times in whole.kinds if kind.raw.n),
+            weighted=weighted,
+            percent=found["percent"],
+            chance=_of(chance_agreement, read),
+            cohen_kappa=found["kappa"],
+            scott_pi=found["pi"],
+            krippendorff_alpha=found["alpha"],
+            gwet_ac1=found["ac1"],
+            weighted_kappa=found.get("weighted"),
+            gwet_ac2=found.get("ac2"),
+            max_kappa=_of(coefficients.maximum_kappa, read),
+            prevalence_index=_of(coefficients.prevalence_index, binary),
+            bias_index=_of(coefficients.bias_index, binary),
+            margins=_margins(table) if weighted is None else None,
+        )
+
+    def classes(self, whole: Whole) -> tuple[ClassReport, ...]:
+        """Say how each label fares."""
+        found = []
+        for name in self.categories:
+            against_rest = collapsed(whole, (name,))
+            counts = against_rest.total.raw
+            figures = self.measure(
+                {
+                    "precision": detection.PRECISION,
+                    "recall": detection.RECALL,
+                    "f1": detection.F1,
+                },
+                against_rest,
+            )
+            found.append(
+                ClassReport(
+                    label=name,
+                    human=counts.rows[0],
+                    judge=counts.columns[0],
+                    both=counts.counts[0][0],
+                    **figures,
+                )
+            )
+        return tuple(found)
+
+    def detection(
+        self, whole: Whole, positive: tuple[str, ...], *, main: bool = False
+    ) -> Detection:
+        """Ask how well the judge finds units with some labels; `main` as in `agreement`."""
+        binary = collapsed(whole, positive)
+        (tp, fn), (fp, tn) = binary.total.raw.counts
+        figures = (self.resampled if main else self.measure)(
+            {
+                "prevalence": detection.PREVALENCE,
+                "precision": detection.PRECISION,
+                "recall": detection.RECALL,
+                "specificity": detection.SPECIFICITY,
+                "npv": detection.NPV,
+                "f1": detection.F1,
+                "balanced_accuracy": detection.BALANCED_ACCURACY,
+                "mcc": detection.MCC,
+            },
+            binary,
+        )
+        return Detection(positive=positive, tp=tp, fp=fp, fn=fn, tn=tn, **figures)
+
+
+def _n(table: Table) -> int:
+    return table.n
+
+
+def _of(compute: Callable[[Counted], Point], read: Counted | Reason) -> float | None:
+    """Compute a figure that comes without an interval; None where it has no value."""
+    value = read if isinstance(read, Reason) else compute(read)
+    return None if isinstance(value, Reason) else value
+
+
+def collapsed(whole: Whole, positive: tuple[str, ...]) -> Whole:
+    """Put the categories together into two, see `Table.collapsed`."""
+    return Grouped(*collapsed_groups(whole, positive))
+
+
+def _margins(table: Table) -> MarginTest | None:
+    """Test whether both sides use the labels equally often."""
+    if not table.n:
+        return None
+    if len(table.categories) == 2:
+        p = mcnemar_mid(table.counts[0][1], table.counts[1][0])
+        return None if isinstance(p, Reason) else MarginTest("mcnemar_mid_p", None, 1, p)
+    found = bowker(table)
+    if isinstance(found, Reason):
+        return None
+    return MarginTest("bowker", found.statistic, found.df, found.p)
+
+
+def _stratified(
+    units: Iterable[Unit], frame: Frame, categories: tuple[str, ...]
+) -> Grouped[StratifiedTable]:
+    """Put labelled units and all that they stand for into tables by group."""
+    place = {name: i for i, name in enumerate(categories)}
+    stratum_of = {name: i for i, name in enumerate(frame.strata)}
+    size, strata = len(categories), len(frame.strata)
+    parts: dict[str, list[int]] = {}
+    width = strata * (1 + size * size)
+    for group, stratum in frame.members:
+        parts.setdefault(group, [0] * width)[stratum_of[stratum]] += 1
+    for unit in units:
+        if unit.stratum is None:
+            continue
+        at = strata + stratum_of[unit.stratum] * size * size
+        cell = place[unit.reference] * size + place[unit.rated]
+        parts.setdefault(unit.group, [0] * width)[at + cell] += 1
+    none = StratifiedTable(categories, (0,) * strata, (empty_table(categories).counts,) * strata)
+    return Grouped(*grouped(none, (none.rebuilt(each) for each in parts.values())))

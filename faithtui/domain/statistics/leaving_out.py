@@ -1,0 +1,112 @@
+"""Leaving out one group at a time: what a figure is without each conversation."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
+from faithtui.domain.intervals import FEWEST_GROUPS, Scale, estimate
+from faithtui.domain.statistics.ratings import RatingFigure, Ratings
+from faithtui.domain.statistics.tables import (
+    Counted,
+    Grouped,
+    Readable,
+    ReadableT,
+    Table,
+    WholeT,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A figure of a table, with what its interval needs to know."""
+
+    compute: Callable[[Counted], Point]
+    units: Callable[[Table], int]
+    """Units that enter: all of them, or the denominator of a share."""
+    scale: Scale
+
+    def of(self, table: Readable) -> Point:
+        """Compute the figure of a table, weighted or not."""
+        cells = table.read()
+        return cells if isinstance(cells, Reason) else self.compute(cells)
+
+    def units_of(self, table: Readable) -> int:
+        """Count the units that enter, each once."""
+        return self.units(table.raw)
+
+
+def measure(statistic: Statistic, table: Grouped[ReadableT], level: float = LEVEL) -> Estimate:
+    """Compute a figure with its interval, leaving out one group at a time.
+
+    Args:
+        statistic: The figure.
+        table: Groups of counted, weighted or stratified tables.
+        level: Confidence level in (0, 1).
+    """
+    return jackknifed(statistic.of, statistic.units_of, table, statistic.scale, level)
+
+
+def measures(
+    statistics: Mapping[str, Statistic], groups: Grouped[ReadableT], level: float = LEVEL
+) -> dict[str, Estimate]:
+    """Compute figures with their intervals as `measure` does, leaving each group out only once."""
+    if groups.groups < FEWEST_GROUPS:
+        return {name: measure(each, groups, level) for name, each in statistics.items()}
+    cells = groups.total.read()
+    rests = [(kind.raw, times, groups.total.without(kind).read()) for kind, times in groups.kinds]
+    raw = groups.total.raw
+    found = {}
+    for name, each in statistics.items():
+        value = cells if isinstance(cells, Reason) else each.compute(cells)
+        without: list[tuple[Point, int]] = [
+            (rest if isinstance(rest, Reason) else each.compute(rest), times)
+            for kind, times, rest in rests
+            if each.units(kind)
+        ]
+        found[name] = estimate(value, without, each.scale, n=each.units(raw), level=level)
+    return found
+
+
+def left_out(
+    compute: Callable[[WholeT], Point], groups: Grouped[WholeT]
+) -> list[tuple[Point, int]]:
+    """Compute a figure without each group.
+
+    Returns:
+        Per different group the figure without one such group, and how many such groups there are.
+    """
+    return [(compute(groups.total.without(kind)), times) for kind, times in groups.kinds]
+
+
+def jackknifed(
+    compute: Callable[[WholeT], Point],
+    units: Callable[[WholeT], int],
+    groups: Grouped[WholeT],
+    scale: Scale,
+    level: float = LEVEL,
+) -> Estimate:
+    """Compute a figure with its interval, leaving out one group at a time.
+
+    Args:
+        compute: The figure.
+        units: How many units enter it.
+        groups: Only those with units that enter are counted and left out: a conversation without
+            a flagged claim says nothing about precision.
+        scale: What kind of figure it is.
+        level: Confidence level in (0, 1).
+    """
+    entering = Grouped(
+        groups.total, tuple((kind, times) for kind, times in groups.kinds if units(kind))
+    )
+    value = compute(groups.total)
+    # Of so few groups only their number matters, and most parts of a breakdown have so few.
+    few = entering.groups < FEWEST_GROUPS
+    rests = [(value, entering.groups)] if few else left_out(compute, entering)
+    return estimate(value, rests, scale, n=units(groups.total), level=level)
+
+
+def measure_ratings(
+    compute: RatingFigure, groups: Grouped[Ratings], scale: Scale, level: float = LEVEL
+) -> Estimate:
+    """Estimate a figure of several raters; `n` counts units with two ratings or more."""
+    return jackknifed(compute, lambda ratings: ratings.pairable, groups, scale, level)

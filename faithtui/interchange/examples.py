@@ -1,0 +1,127 @@
+"""Examples for a judge as files: one JSON object a line. docs/back-to-the-judge.md has the fields.
+
+Text is text: what people, judges and documents said goes in and comes out letter for letter.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import get_args
+
+from faithtui.domain.assessment import ClaimKind, Stance
+from faithtui.domain.examples import Example, Reference
+from faithtui.domain.review import REASON_CODES
+from faithtui.domain.splits import SPLITS
+from faithtui.errors import InputError
+from faithtui.interchange.fields import Fields
+from faithtui.interchange.json_lines import read_json_lines, shortened
+
+FORMAT = "faithtui-example"
+VERSION = 1
+
+_CODES = tuple(code.name for code in REASON_CODES)
+_KINDS: tuple[ClaimKind, ...] = get_args(ClaimKind)
+_STANCES: tuple[Stance, ...] = get_args(Stance)
+
+
+def example_lines(examples: Iterable[Example]) -> Iterator[str]:
+    """Write examples.
+
+    Yields:
+        One line each, with its line end.
+    """
+    for each in examples:
+        yield json.dumps(example_json(each), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def example_json(example: Example) -> dict[str, object]:
+    """Give an example as a JSON object; `example_from` reads it back."""
+    return {
+        "type": FORMAT,
+        "version": VERSION,
+        "metric": example.metric,
+        "run": example.run,
+        "judge": example.judge,
+        "source": example.source,
+        "conversation": example.key,
+        "group": example.group,
+        "split": example.split,
+        "turn": example.turn,
+        "claim_id": example.claim_id,
+        "kind": example.kind,
+        "question": example.question,
+        "claim": example.claim,
+        "passages": list(example.passages),
+        "references": [{"text": each.text, "stance": each.stance} for each in example.references],
+        "judge_verdict": example.judge_verdict,
+        "judge_reason": example.judge_reason,
+        "human_verdict": example.verdict,
+        "agrees": example.agrees,
+        "reviewers": example.reviewers,
+        "blind": example.blind,
+        "code": example.code,
+        "note": example.note,
+    }
+
+
+def read_examples(path: Path) -> tuple[Example, ...]:
+    """Read examples; all of them, since what a prompt shows is not left to chance.
+
+    Raises:
+        InputError: The file cannot be read, holds no example, or a line of it is none.
+    """
+    examples = []
+    for line in read_json_lines(path):
+        if isinstance(line.found, InputError):
+            raise line.found
+        examples.append(example_from(line.found, path, line.number))
+    if not examples:
+        raise InputError("holds no example; faithtui export examples RUN writes some", path=path)
+    return tuple(examples)
+
+
+def example_from(value: Mapping[str, object], path: Path, line: int) -> Example:
+    """Read one example; unknown fields are passed over.
+
+    Args:
+        value: The object.
+        path: The file, for errors.
+        line: Line number from 1, for errors.
+
+    Raises:
+        InputError: A field does not hold what it must.
+    """
+    fields = Fields(value, path, line)
+    if fields.get("type") != FORMAT:
+        raise fields.wrong("type", f"is {shortened(fields.get('type'))}; expected `{FORMAT}`")
+    if fields.number("version", 1) > VERSION:
+        raise fields.wrong("version", f"is newer than {VERSION}; update faithtui")
+    return Example(
+        metric=fields.text("metric"),
+        run=fields.number("run", 0),
+        judge=fields.text("judge"),
+        source=fields.text("source"),
+        key=fields.text("conversation"),
+        group=fields.text("group"),
+        split=None if fields.get("split") is None else fields.one_of("split", SPLITS),
+        turn=fields.number("turn", 0),
+        claim_id=fields.number("claim_id", 0),
+        kind=fields.one_of("kind", _KINDS),
+        question=fields.text("question", empty=True),
+        claim=fields.text("claim", empty=True),
+        passages=fields.texts("passages"),
+        references=tuple(
+            Reference(
+                each.text("text", empty=True),
+                None if each.get("stance") is None else each.one_of("stance", _STANCES),
+            )
+            for each in fields.objects("references")
+        ),
+        judge_verdict=fields.text_or_none("judge_verdict"),
+        judge_reason=fields.text_or_none("judge_reason", empty=True),
+        verdict=fields.text("human_verdict"),
+        reviewers=fields.number("reviewers", 0),
+        blind=None if fields.get("blind") is None else fields.flag("blind"),
+        code=None if fields.get("code") is None else fields.one_of("code", _CODES),
+        note=fields.text_or_none("note", empty=True),
+    )

@@ -1,0 +1,60 @@
+"""Elements of HTML and SVG, built so that text can never become markup.
+
+The only way to markup is `element`; whatever else is put into one is text and gets escaped. The
+result is XML as well, so that any parser can check it.
+"""
+
+from dataclasses import dataclass
+from html import escape
+
+from faithtui.domain.plain import visible
+
+Value = str | int | float
+"""Of an attribute. Numbers are written with at most two decimals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """Text that is markup already."""
+
+    text: str
+
+
+Child = Markup | str
+
+
+def text(words: str) -> Markup:
+    """Escape a text; what is invisible or no character of XML becomes visible."""
+    return Markup(escape(visible(words)))
+
+
+def joined(*parts: Child) -> Markup:
+    """Put parts one after the other."""
+    return Markup(
+        "".join(each.text if isinstance(each, Markup) else text(each).text for each in parts)
+    )
+
+
+def element(tag: str, *children: Child, **attributes: Value | None) -> Markup:
+    """Make an element.
+
+    Args:
+        tag: Its name.
+        children: What is in it; a string is text.
+        attributes: `class_` stands for `class`, and any other underscore for a hyphen; one that
+            is None is left out.
+
+    Returns:
+        `<tag .../>` without children, which HTML takes for void elements and inside SVG only.
+    """
+    found = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escape(visible(_written(value)))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    inner = joined(*children).text
+    return Markup(f"<{tag}{found}>{inner}</{tag}>" if children else f"<{tag}{found}/>")
+
+
+def _written(value: Value) -> str:
+    return f"{round(value, 2) + 0.0:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,118 @@
+"""Reviewed answers as the annotations that ragas trains its faithfulness metric from.
+
+Read by `ragas.metrics.Faithfulness().train(path, ...)`.
+
+Source: ragas 0.4.3, dataset_schema.py (`MetricAnnotation`, `SampleAnnotation`, `PromptAnnotation`),
+metrics/base.py (`train`, `_optimize_demonstration`), metrics/_faithfulness.py (the prompts' input
+and output models) and optimizers/genetic.py (`_get_evaluation_dataset`).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+METRIC = "faithfulness"
+"""`Faithfulness().name`."""
+STATEMENTS = "statement_generator_prompt"
+INFERENCE = "n_l_i_statement_prompt"
+"""Names of its prompts, as `get_prompts()` has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedStatement:
+    """A statement of an answer, by the judge and by people."""
+
+    text: str
+    judge: bool | None
+    """It can be inferred; None: no verdict."""
+    judge_reason: str
+    human: bool | None
+    """It can be inferred; None: it is no fair statement, and nobody should be judged on it."""
+    human_reason: str
+    """For a verdict of people that differs from the judge's."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedAnswer:
+    """An answer of which people judged every statement."""
+
+    question: str
+    answer: str
+    contexts: tuple[str, ...]
+    statements: tuple[AnnotatedStatement, ...]
+
+    @property
+    def score(self) -> float | None:
+        """Share of its fair statements that people say can be inferred; None without any."""
+        said = [each.human for each in self.statements if each.human is not None]
+        return sum(said) / len(said) if said else None
+
+
+def ragas_json(answers: Sequence[AnnotatedAnswer]) -> str:
+    """Write annotations as one JSON document, ASCII because ragas opens it in any encoding.
+
+    - `edited_output` is what people make of a reply, and null where they leave it as it is.
+    - Every sample is accepted, because ragas learns from no other, and `metric_output` is the score
+      by people's verdicts: ragas takes it for the truth of an accepted sample, and reads `target`,
+      which has the same, nowhere.
+    - A statement that nobody should be judged on is taken out of the edited statements, and is not
+      asked about in the second prompt.
+
+    Args:
+        answers: Those without a score are left out: ragas wants a number.
+    """
+    samples = [_sample(each, each.score) for each in answers if each.score is not None]
+    return json.dumps({METRIC: samples}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
+
+
+def _sample(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
+    fair = [each for each in answer.statements if each.human is not None]
+    texts = [each.text for each in answer.statements]
+    left = [each.text for each in fair]
+    judged = [
+        _inferred(each.text, each.judge_reason, each.judge)
+        for each in fair
+        if each.judge is not None
+    ]
+    decided = [
+        _inferred(each.text, each.judge_reason, each.judge)
+        if each.human is each.judge
+        else _inferred(each.text, each.human_reason, each.human)
+        for each in fair
+    ]
+    return {
+        "metric_input": {
+            "user_input": answer.question,
+            "response": answer.answer,
+            "retrieved_contexts": list(answer.contexts),
+        },
+        "metric_output": score,
+        "prompts": {
+            STATEMENTS: _prompt(
+                {"question": answer.question, "answer": answer.answer},
+                {"statements": texts},
+                {"statements": left},
+            ),
+            INFERENCE: _prompt(
+                {"context": "\n".join(answer.contexts), "statements": left},
+                {"statements": judged},
+                {"statements": decided},
+            ),
+        },
+        "is_accepted": True,
+        "target": score,
+    }
+
+
+def _prompt(
+    asked: dict[str, object], said: dict[str, object], edited: dict[str, object]
+) -> dict[str, object]:
+    return {
+        "prompt_input": asked,
+        "prompt_output": said,
+        "edited_output": None if edited == said else edited,
+    }
+
+
+def _inferred(statement: str, reason: str, inferred: bool | None) -> dict[str, object]:
+    return {"statement": statement, "reason": reason, "verdict": int(bool(inferred))}

@@ -1,0 +1,147 @@
+"""Conversations with the scores of automatic judges that came with them, for figures.
+
+Strict where an import is lenient: figures of part of a file would look like those of the whole, so
+the first line that cannot be used ends the reading.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.figures.conventions import is_comparable
+from faithtui.domain.figures.units import ScoredConversation, kind_of, unit_of
+from faithtui.errors import InputError
+from faithtui.interchange.json_lines import shortened
+from faithtui.interchange.readers import read_lines
+
+SCORES = "reference_judges"
+ASSIGNED = "annotators_assigned"
+
+
+def read_scored(path: Path) -> Iterator[ScoredConversation]:
+    """Read the conversations of a file with the scores that came with them.
+
+    `reference_judges` holds a number per judge, which is the last answer's, or an object of
+    numbers by position of the answer. `metadata.annotators_assigned` names whose labels count.
+
+    Args:
+        path: A file of one JSON object a line, in the neutral shape.
+
+    Yields:
+        One value for each line that is not blank, in order.
+
+    Raises:
+        InputError: The file or one of its lines cannot be used, nobody labelled anything in it,
+            two lines have one id, or somebody labelled the same thing twice on a scale.
+    """
+    lines: dict[str, int] = {}
+    labels = 0
+    for line in read_lines(path):
+        if isinstance(line.found, InputError):
+            raise line.found
+        conversation = line.found
+        before = lines.setdefault(conversation.key, line.line)
+        if before != line.line:
+            raise InputError(
+                f"is that of line {before} too; give each line an id of its own, or put all labels "
+                "of a conversation into one line",
+                path=path,
+                line=line.line,
+                field="id",
+            )
+        try:
+            _check_labels(conversation)
+            scored = ScoredConversation(
+                conversation, _scores(conversation), _assigned(conversation)
+            )
+        except _Refused as error:
+            raise InputError(error.reason, path=path, line=line.line, field=error.field) from error
+        labels += len(conversation.ratings)
+        yield scored
+    if not labels:
+        raise InputError(
+            "has no human labels, so there is nothing to compare; expected `human_labels` in its "
+            "lines",
+            path=path,
+        )
+
+
+class _Refused(Exception):
+    """A field that does not fit; the caller adds file and line."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(field, reason)
+
+
+def _check_labels(conversation: Conversation) -> None:
+    """Refuse a second label of a person on the same unit and scale: which one counts?"""
+    seen: dict[tuple[object, ...], int] = {}
+    for number, rating in enumerate(conversation.ratings):
+        if not is_comparable(rating.scale):
+            continue
+        name = (rating.scale, rating.annotator, kind_of(rating), *unit_of(rating))
+        before = seen.setdefault(name, number)
+        if before != number:
+            raise _Refused(
+                f"human_labels[{number}]",
+                f"is a second label of {shortened(rating.annotator)} on what human_labels[{before}]"
+                f" is about, on the scale {shortened(rating.scale)}; keep one of them",
+            )
+
+
+def _scores(conversation: Conversation) -> dict[str, dict[int, float]]:
+    given = conversation.metadata.get(SCORES, {})
+    assert isinstance(given, dict)  # the neutral shape takes nothing else
+    return {judge: _by_turn(judge, value, conversation) for judge, value in given.items()}
+
+
+def _by_turn(judge: str, value: object, conversation: Conversation) -> dict[int, float]:
+    """Read the scores of one judge; null is a score that is not there."""
+    field = f"{SCORES}.{judge}"
+    answers = [place for place, turn in enumerate(conversation.turns) if turn.role == "assistant"]
+    if not isinstance(value, dict):
+        score = _number(value, field, "a number, or an object of numbers by position of the turn")
+        if score is not None and not answers:
+            raise _Refused(field, "is a score, but there is no assistant turn it could be of")
+        return {} if score is None else {answers[-1]: score}
+    names = {str(place): place for place in answers}
+    found: dict[int, float] = {}
+    for name, each in value.items():
+        if name not in names:
+            raise _Refused(
+                f"{field}.{name}",
+                f"is of turn {shortened(name)}; expected the position of an assistant turn, "
+                f"counted from 0: {', '.join(names) or 'there is none'}",
+            )
+        score = _number(each, f"{field}.{name}", "a number, or null where there is no score")
+        if score is not None:
+            found[names[name]] = score
+    return found
+
+
+def _number(value: object, field: str, expected: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _Refused(field, f"is {shortened(value)}; expected {expected}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise _Refused(field, "is a number too large to compare; expected a score") from error
+
+
+def _assigned(conversation: Conversation) -> frozenset[str] | None:
+    """Read whose labels count; whole numbers are names too, as among the labels."""
+    given = conversation.metadata.get(ASSIGNED)
+    if given is None:
+        return None
+    if not isinstance(given, list) or not all(
+        isinstance(name, str | int) and not isinstance(name, bool) for name in given
+    ):
+        raise _Refused(
+            f"metadata.{ASSIGNED}",
+            f"is {shortened(given)}; expected a list of the names of those whose labels count",
+        )
+    return frozenset(map(str, given))

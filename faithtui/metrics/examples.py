@@ -1,0 +1,126 @@
+"""Examples that people decided, as they stand in a metric's verdict question.
+
+They stand between instruction and material, in every text in which the metric asks for a verdict,
+and nowhere else. So they are part of the prompt digest as any other word is.
+"""
+
+from collections.abc import Sequence
+
+from faithtui.domain.assessment import ClaimKind
+from faithtui.domain.examples import Example, Reference
+from faithtui.domain.labels import NOT_A_CLAIM, LabelSet
+from faithtui.domain.words import words_of
+from faithtui.errors import ConfigError
+from faithtui.metrics.base import MetricSpec
+from faithtui.metrics.prompting import block
+
+MOST_REFERENCES = 8
+"""Shown with an example, those the judge named first: what decides a claim is rarely more."""
+
+MOST_LETTERS = 4_000
+"""Of passages shown with an example, and of any other text of it. Some ten passages of a usual
+size; with ten examples a question stays below what every judge can read."""
+
+_HEAD = (
+    "How people decided earlier cases. Decide what follows by the same standard; the cases "
+    "themselves are not to be judged."
+)
+_TAIL = "End of the earlier cases."
+_TITLES: dict[ClaimKind, str] = {"claim": "Claim", "statement": "Statement", "answer": "Answer"}
+
+
+def usable_examples(examples: Sequence[Example], spec: MetricSpec) -> tuple[Example, ...]:
+    """Leave out what has no verdict to learn: claims that are not to be judged at all.
+
+    Raises:
+        ConfigError: An example is of something that the metric does not judge, or its verdict
+            means nothing there; or none is left.
+    """
+    for number, each in enumerate(examples, start=1):
+        if each.kind != spec.judges:
+            raise ConfigError(
+                f"example {number} is of {_TITLES[each.kind].lower()}s; {spec.key} judges "
+                f"{spec.units[1]}: export examples from a run that does"
+            )
+        if each.verdict != NOT_A_CLAIM and spec.labels.read(each.verdict) is None:
+            raise ConfigError(
+                f"example {number}: the verdict `{each.verdict}` means nothing to {spec.key}; "
+                f"expected {', '.join(spec.labels.names)}"
+            )
+    kept = tuple(each for each in examples if each.verdict != NOT_A_CLAIM)
+    if not kept:
+        raise ConfigError(
+            "no example has a verdict to learn: each says that the claim is not to be judged"
+        )
+    return kept
+
+
+def shown_examples(examples: Sequence[Example], spec: MetricSpec) -> str:
+    """Write examples for a prompt, each between marks that it cannot contain by accident.
+
+    Args:
+        examples: Those of `usable_examples`, in the order they are shown in.
+        spec: The metric whose question they stand in; verdicts are said in its words.
+    """
+    cases = [block("case", f"e{number}", _case(each, spec)) for number, each in enumerate(examples)]
+    return "\n".join([_HEAD, *cases, _TAIL])
+
+
+def _case(example: Example, spec: MetricSpec) -> str:
+    if spec.references is not None and example.references:
+        heading, against = spec.references.capitalize(), _references(example)
+    else:
+        heading, against = "Passages", _passages(example)
+    lines = [f"{heading}:", *(f"- {text}" for text in against)]
+    if not against:
+        lines.append("(none)")
+    label = spec.labels.read(example.verdict)
+    lines += [f"{_TITLES[example.kind]}: {_line(example.claim)}", f'Verdict: "{label}"']
+    reason = _reason(example, spec.labels)
+    return "\n".join([*lines, f"Reason: {reason}"] if reason else lines)
+
+
+def _references(example: Example) -> list[str]:
+    """Choose what the judge named, then what shares most words with the claim, in their order."""
+    wanted = set(words_of(example.claim))
+
+    def weight(place: int) -> tuple[bool, int, int]:
+        each: Reference = example.references[place]
+        shared = len(wanted.intersection(words_of(each.text)))
+        return (each.stance is None, -shared, place)
+
+    best = sorted(range(len(example.references)), key=weight)[:MOST_REFERENCES]
+    return [_line(example.references[place].text) for place in sorted(best)]
+
+
+def _passages(example: Example) -> list[str]:
+    """Choose the passages that share most words with the claim, as many as there is room for."""
+    wanted = set(words_of(example.claim))
+    places = sorted(
+        range(len(example.passages)),
+        key=lambda place: (-len(wanted.intersection(words_of(example.passages[place]))), place),
+    )
+    chosen: dict[int, str] = {}
+    room = MOST_LETTERS
+    for place in places:
+        text = _line(example.passages[place])
+        if len(text) <= room or not chosen:
+            chosen[place] = text
+        room -= len(chosen.get(place, ""))
+    return [chosen[place] for place in sorted(chosen)]
+
+
+def _reason(example: Example, labels: LabelSet) -> str:
+    """Say why in people's words; in the judge's only where people agree with it."""
+    if example.note and example.note.strip():
+        return _line(example.note)
+    if example.agrees:
+        return _line(example.judge_reason or "")
+    label = labels.read(example.verdict)
+    return "" if label is None else f"{labels.label(label).meaning}."
+
+
+def _line(text: str) -> str:
+    """Put a text on one line, so that it cannot pass for another line of its case."""
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]} …"

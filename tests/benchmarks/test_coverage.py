@@ -1,0 +1,131 @@
+"""How often the 95 % intervals hold the truth, at 20 to 100 conversations.
+
+Conversations have about nine claims and differ in how much is unfaithful and in how good the judge
+is; one claim in ten is unfaithful. In the whole population agreement is 0.886, kappa 0.48 and the
+recall of unfaithful claims 0.684. For the corrected rate people label two in five claims that the
+judge passes and four in five that it flags.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from faithtui.domain.agreement import KAPPA, PERCENT, GroupedTable, Table, cross_table, measure
+from faithtui.domain.detection import RECALL
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.intervals import wilson
+from faithtui.domain.statistics.corrected_rate import (
+    Conversation,
+    LabelledStratum,
+    corrected_future,
+)
+from tests.benchmarks.measuring import table
+
+DRAWS = 5000
+CONVERSATIONS = (20, 40, 100)
+FEWEST_CLAIMS, MOST_CLAIMS = 4, 14
+UNFAITHFUL, RECALLED, PASSED = 0.1, 0.684, 0.9085
+"""In the population: share of unfaithful claims, of those that the judge flags, and of the faithful
+ones that it passes."""
+ALIKE = 11.0
+"""Sum of the parameters of the beta distributions that each conversation draws its shares from:
+the correlation of two claims of a conversation is 1 / (1 + 11)."""
+LABELLED = {False: 0.4, True: 0.8}
+"""Chance of a claim to be labelled, by whether the judge flags it."""
+LABELS = ("no", "yes")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A run that might have been."""
+
+    compared: GroupedTable
+    conversations: list[Conversation]
+    """Of each the claims that the judge passes, then those that it flags."""
+
+
+def draw(groups: int, chance: random.Random) -> Drawn:
+    """Draw a run."""
+    readings: list[tuple[str, str, str]] = []
+    conversations: list[Conversation] = []
+    for group in range(groups):
+        unfaithful, recalled, passed = (
+            chance.betavariate(share * ALIKE, (1 - share) * ALIKE)
+            for share in (UNFAITHFUL, RECALLED, PASSED)
+        )
+        cells = {False: [0, 0, 0], True: [0, 0, 0]}
+        for _ in range(chance.randint(FEWEST_CLAIMS, MOST_CLAIMS)):
+            bad = chance.random() < unfaithful
+            flagged = chance.random() < (recalled if bad else 1 - passed)
+            readings.append((str(group), LABELS[not bad], LABELS[not flagged]))
+            labelled = chance.random() < LABELLED[flagged]
+            cell = cells[flagged]
+            cell[0] += 1
+            cell[1] += labelled
+            cell[2] += labelled and not bad
+        conversations.append(tuple(LabelledStratum(*cell) for cell in cells.values()))
+    return Drawn(cross_table(readings, LABELS), conversations)
+
+
+def true_values() -> dict[str, float]:
+    """Give the figures of the population, in which the three shares are independent."""
+    agreement = UNFAITHFUL * RECALLED + (1 - UNFAITHFUL) * PASSED
+    flagged = UNFAITHFUL * RECALLED + (1 - UNFAITHFUL) * (1 - PASSED)
+    by_chance = UNFAITHFUL * flagged + (1 - UNFAITHFUL) * (1 - flagged)
+    return {
+        "agreement": agreement,
+        "kappa": (agreement - by_chance) / (1 - by_chance),
+        "recall": RECALLED,
+        "corrected rate": 1 - UNFAITHFUL,
+    }
+
+
+def estimates(drawn: Drawn) -> Iterator[tuple[str, Estimate]]:
+    """Estimate each figure of a run."""
+    yield "agreement", measure(PERCENT, drawn.compared)
+    yield "kappa", measure(KAPPA, drawn.compared)
+    yield "recall", measure(RECALL, drawn.compared.collapsed(("no",)))
+    yield "corrected rate", corrected_future(drawn.conversations)
+
+
+def test_how_often_intervals_by_conversation_hold_the_truth() -> None:
+    truth = true_values()
+    assert truth["agreement"] == pytest.approx(0.886, abs=5e-4)
+    assert truth["kappa"] == pytest.approx(0.48, abs=5e-3)
+    rows: list[tuple[str, ...]] = []
+    covered: dict[tuple[str, int], float] = {}
+    for groups in CONVERSATIONS:
+        chance = random.Random(groups)
+        given, hits = dict.fromkeys(truth, 0), dict.fromkeys([*truth, "single claims"], 0)
+        for _ in range(DRAWS):
+            drawn = draw(groups, chance)
+            for name, found in estimates(drawn):
+                if found.ci_low is not None and found.ci_high is not None:
+                    given[name] += 1
+                    hits[name] += found.ci_low <= truth[name] <= found.ci_high
+            total: Table = drawn.compared.total
+            low, high = wilson(total.agreed / total.n, total.n)
+            hits["single claims"] += low <= truth["agreement"] <= high
+        for name, count in given.items():
+            assert count > 0.95 * DRAWS, f"{name} mostly needs an interval"
+            covered[name, groups] = hits[name] / count
+        rows.append(
+            (
+                str(groups),
+                *(f"{covered[name, groups]:.3f}" for name in truth),
+                f"{hits['single claims'] / DRAWS:.3f}",
+            )
+        )
+    table(
+        f"coverage of 95 % intervals, {DRAWS} runs of conversations of about nine claims",
+        ("conversations", *truth, "agreement, claims on their own"),
+        rows,
+    )
+    for (name, groups), share in covered.items():
+        assert share >= 0.93, f"{name} at {groups} conversations"
+        # Of 20 conversations about ten have an unfaithful claim at all; only they tell of recall,
+        # and so few make the interval too wide rather than too narrow.
+        most = 0.99 if (name, groups) == ("recall", 20) else 0.97
+        assert share <= most, f"{name} at {groups} conversations"

@@ -1,0 +1,72 @@
+"""How fast everything is read that a report on a run is computed from."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import RunId
+from faithtui.store.store import Store
+from tests.benchmarks.big_store import CLAIMS, build
+from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
+
+CONVERSATIONS = (1_000, 10_000)
+LABELLED = 5
+"""One claim in so many has a label."""
+_TABLES = (
+    "SELECT window_id, position, claim_id, label, confidence, is_home FROM verdict",
+    "SELECT id, conversation_id, turn, kind, text FROM claim",
+    "SELECT id, claim_id, reviewer, action, verdict FROM human_label",
+)
+
+
+def _labelled(path: Path) -> Path:
+    """Label a part of the claims of a store, each once and blind."""
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(
+            "INSERT INTO human_label (uid, clock, claim_id, reviewer, action, verdict, run_id, "
+            "judge_verdict, saw_judge, seconds, created_at) SELECT 'u' || claim_id, claim_id, "
+            "claim_id, 'ann', 'blind', iif(claim_id % 7, label, 'no'), 1, label, 0, 4.0, "
+            "'2026-01-01 00:00:00.000000' FROM verdict WHERE claim_id % ? = 0",
+            (LABELLED,),
+        )
+    connection.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Make stores of several sizes with labels."""
+    folder = tmp_path_factory.mktemp("readings")
+    return {size: _labelled(build(folder / f"{size}.db", size)) for size in CONVERSATIONS}
+
+
+def test_the_readings_against_the_rows_by_plain_sqlite(labelled: dict[int, Path]) -> None:
+    rows, ratios = [], {}
+    for size, path in labelled.items():
+        connection = sqlite3.connect(path)
+
+        def plain(connection: sqlite3.Connection = connection) -> float:
+            return seconds(lambda: [connection.execute(each).fetchall() for each in _TABLES])
+
+        with Store.open(path) as store:
+
+            def readings(store: Store = store) -> float:
+                return seconds(lambda: store.reviews.run_readings(RunId(1)))
+
+            found = best_of(3, plain=plain, readings=readings)
+            assert len(store.reviews.run_readings(RunId(1)).claims) == size * CLAIMS
+        connection.close()
+        ratios[size] = found["readings"] / found["plain"]
+        rows.append(
+            (
+                f"{size * CLAIMS:,}",
+                ms(found["plain"]),
+                ms(found["readings"]),
+                ratio(found["readings"], found["plain"]),
+            )
+        )
+    table("readings of a run", ("claims", "rows", "readings", "to rows"), rows)
+    assert ratios[10_000] < 2 * ratios[1_000], "reading must grow as the rows do"
+    assert ratios[10_000] < 40

@@ -1,0 +1,413 @@
+"""Corrections go back to the judge: split, export, run with examples, compare, open the test."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faithtui.domain.ids import RunId
+from faithtui.domain.splits import SPLITS, Split, SplitRule
+from faithtui.engine.examples import ExampleOrder, examples_of
+from faithtui.engine.splitting import make_split
+from faithtui.interchange.examples import example_lines
+from faithtui.store.store import Store
+from tests.cli.conftest import Cli
+from tests.engine.building import conversation, store_with
+from tests.engine.learning import TALKS, is_right, judged, label, recorded, talks
+
+RULE = SplitRule(0, 60, 20, 20)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder to copy from, since labels wait for the disk.
+
+    `project.db` has a run that supports every claim, and every claim labelled blind. `taught.db` is
+    split too, and has a second run whose judge was shown the corrections of the train split,
+    `train.jsonl`.
+    """
+    folder = tmp_path_factory.mktemp("made")
+    path = folder / "project.db"
+    store_with(path, talks()).close()
+    plain = recorded(path, folder / "plain.jsonl")
+    with Store.open(path) as store:
+        label(store, judged(store, judge=f"replay:{plain}"), note="Weighed it.", code="verdict")
+    with Store.open(Path(shutil.copy(path, folder / "taught.db"))) as store:
+        make_split(store, "ann")
+        found = examples_of(store, RunId(1), ExampleOrder(split=Split.TRAIN))
+        train = folder / "train.jsonl"
+        train.write_text("".join(example_lines(found.examples)), encoding="utf-8")
+    taught = recorded(folder / "taught.db", folder / "taught.jsonl", examples=train)
+    with Store.open(folder / "taught.db") as store:
+        judged(store, judge=f"replay:{taught}", examples=train)
+    return folder
+
+
+@pytest.fixture
+def project(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made / "project.db", tmp_path))
+
+
+@pytest.fixture
+def taught(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made / "taught.db", tmp_path))
+
+
+@pytest.fixture
+def train(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made / "train.jsonl", tmp_path))
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def keys_in(split: str) -> set[str]:
+    return {each.key for each in talks() if RULE.split_of(each.group) == split}
+
+
+def test_a_split_is_made_once_shown_and_frozen(cli: Cli, project: Path) -> None:
+    assert "faithtui split make" in cli("split", "--store", project).err
+    assert cli("split", "--store", project, "--json").json is None
+    made = cli("split", "make", "--reviewer", "bo", "--store", project)
+    assert made.code == 0
+    assert made.out.startswith("made by bo on ")
+    told = cli("split", "--store", project, "--json").json
+    counts = {split: len(keys_in(split)) for split in SPLITS}
+    assert (told["conversations"], told["groups"]) == (counts, counts)
+    assert (told["seed"], told["shares"]) == (0, {"train": 60, "dev": 20, "test": 20})
+    again = cli("split", "make", "--shares", "60,20,20", "--store", project)
+    assert (again.code, again.out) == (0, made.out)
+    for other in (("--shares", "50,25,25"), ("--seed", "1")):
+        refused = cli("split", "make", *other, "--store", project)
+        assert refused.code == 4
+        assert "split already, 60,20,20 with seed 0" in refused.err
+    assert cli("split", "--store", project, "--json").json == told
+
+
+def test_conversations_that_come_later_move_nobody(cli: Cli, project: Path) -> None:
+    cli("split", "make", "--store", project)
+    before = cli("export", "examples", "--all", "--store", project).out
+    with Store.open(project) as store:
+        store.conversations.import_batch([conversation(f"late{n}") for n in range(30)])
+    assert cli("export", "examples", "--all", "--store", project).out == before
+    counts = cli("split", "--store", project, "--json").json["conversations"]
+    assert sum(counts.values()) == TALKS + 30
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("make", "--shares", "60,40"), "expected percent of train, dev and test"),
+        (("make", "--shares", "60,20,30"), "that make 100, such as 60,20,20"),
+        (("make", "--shares", "a,b,c"), "--shares is `a,b,c`"),
+        (("show", "--seed", "1"), "belong to `faithtui split make`"),
+        (("burn",), "known: show, make"),
+        (("make", "--shares", "98,1,1"), "no conversation would be in dev: there are 24 groups"),
+    ],
+)
+def test_a_split_that_cannot_be_is_refused(
+    cli: Cli, project: Path, words: tuple[str, ...], message: str
+) -> None:
+    found = cli("split", *words, "--store", project)
+    assert (found.code, message in found.err) == (2, True), found.err
+    assert cli("split", "--store", project, "--json").json is None
+
+
+def test_corrections_go_all_the_way_back(
+    cli: Cli, project: Path, made: Path, tmp_path: Path
+) -> None:
+    """Split, export, run with them, compare: by commands alone."""
+    train = tmp_path / "mine.jsonl"
+    assert cli("split", "make", "--store", project).code == 0
+    done = cli("export", "examples", "1", "--split", "train", "-o", train, "--store", project)
+    assert (done.code, done.out) == (0, f"{train}\n")
+    assert train.read_bytes() == (made / "train.jsonl").read_bytes()
+    judge = f"replay:{made / 'taught.jsonl'}"
+    ran = cli("run", "--judge", judge, "--examples", train, "--split", "dev", "--store", project)
+    assert ran.code == 0, ran.err
+    newest = cli("runs", "--store", project, "--json").json[0]
+    assert newest["conversations"] == len(keys_in("dev"))
+    told = cli("compare", "1", "last", "--split", "dev", "--store", project, "--json").json
+    assert told["accuracy_difference"]["value"] > 0
+    nothing = cli("compare", "2", "1", "--split", "train", "--store", project)
+    assert (nothing.code, "have no claim in the train split" in nothing.err) == (2, True)
+
+
+def test_corrections_are_exported_with_all_that_they_rest_on(train: Path) -> None:
+    found = read(train)
+    wrong = {key for key in keys_in("train") if int(key[1:]) % 2}
+    assert {each["conversation"] for each in found} == wrong
+    one = next(each for each in found if each["conversation"] == min(wrong))
+    fact = f"Parcel {min(wrong)}-0 weighs 1 kilograms."
+    assert one == {
+        "type": "faithtui-example",
+        "version": 1,
+        "metric": "turn-faithfulness",
+        "run": 1,
+        "judge": one["judge"],
+        "source": "parcels",
+        "conversation": min(wrong),
+        "group": f"parcels/{min(wrong)}",
+        "split": "train",
+        "turn": 1,
+        "claim_id": one["claim_id"],
+        "kind": "claim",
+        "question": "What does parcel 0 weigh?",
+        "claim": fact,
+        "passages": [f"{fact} It is blue."],
+        "references": [
+            {"text": fact, "stance": "supports"},
+            {"text": "It is blue.", "stance": None},
+        ],
+        "judge_verdict": "yes",
+        "judge_reason": "It says so.",
+        "human_verdict": "no",
+        "agrees": False,
+        "reviewers": 1,
+        "blind": True,
+        "code": "verdict",
+        "note": "Weighed it.",
+    }
+
+
+def test_which_examples_are_exported_can_be_chosen(cli: Cli, project: Path) -> None:
+    def exported(*words: str) -> list[str]:
+        found = cli("export", "examples", "1", *words, "--store", project)
+        assert found.code == 0, found.err
+        return found.out.splitlines()
+
+    wrong = exported()
+    assert len(wrong) == TALKS // 2
+    everything = exported("--all")
+    assert len(everything) == TALKS
+    assert [line for line in everything if '"agrees": false' in line] == wrong
+    five = exported("--limit", "5")
+    assert len(five) == 5
+    assert set(five) < set(wrong)
+    assert exported("--limit", "5", "--seed", "0") == five
+    assert exported("--limit", "5", "--seed", "1") != five
+    assert cli("export", "examples", "--limit", "0", "--store", project).code == 2
+    refused = cli("export", "examples", "--split", "dev", "--store", project)
+    assert (refused.code, "faithtui split make" in refused.err) == (2, True)
+    assert (
+        "there is no split `exam`"
+        in cli("export", "examples", "--split", "exam", "--store", project).err
+    )
+
+
+def test_words_of_several_people_are_put_together(cli: Cli, project: Path) -> None:
+    with Store.open(project) as store:
+        label(store, RunId(1), reviewers=("bo", "cy"), saw_judge=True, note="Seen.", code="truth")
+        label(store, RunId(1), lambda claim: "yes", reviewers=("di",), note="No, it is right.")
+        label(store, RunId(1), lambda claim: None if is_right(claim) else "x", reviewers=("eve",))
+    found = [
+        json.loads(line) for line in cli("export", "examples", "--store", project).out.splitlines()
+    ]
+    assert len(found) == TALKS // 2
+    for each in found:
+        assert (each["human_verdict"], each["reviewers"], each["blind"]) == ("no", 5, False)
+        assert each["note"].splitlines() == ["Weighed it.", "Seen."]
+        assert each["code"] == "truth"
+
+
+def test_options_of_another_export_are_refused(cli: Cli, project: Path, tmp_path: Path) -> None:
+    for words, message in (
+        (("labels", "--all"), "`export labels` takes no --all; it takes --reviewer"),
+        (("examples", "--reviewer", "ann"), "takes no --reviewer"),
+        (("ragas", "--limit", "3"), "takes no --limit; it takes --split"),
+        (("ragas", "-o", str(tmp_path / "a.jsonl")), "whose name ends in .json"),
+        (("labels", "1", "--run", "1"), "the run is named twice"),
+        (("jokes",), "known: labels, examples, ragas"),
+    ):
+        found = cli("export", *words, "--store", project)
+        assert (found.code, message in found.err) == (2, True), found.err
+
+
+def test_reviewed_answers_are_exported_for_ragas(cli: Cli, project: Path, tmp_path: Path) -> None:
+    path = tmp_path / "annotations.json"
+    done = cli("export", "ragas", "1", "-o", path, "--store", project)
+    assert done.code == 0
+    assert f"{TALKS} answers of which every statement has a verdict" in done.err
+    samples = json.loads(path.read_text(encoding="utf-8"))["faithfulness"]
+    assert len(samples) == TALKS
+    first, second = samples[:2]
+    fact = "Parcel t1-0 weighs 1 kilograms."
+    assert second["metric_input"] == {
+        "user_input": "What does parcel 0 weigh?",
+        "response": fact,
+        "retrieved_contexts": [f"{fact} It is blue."],
+    }
+    assert (first["metric_output"], second["metric_output"]) == (1.0, 0.0)
+    inference = second["prompts"]["n_l_i_statement_prompt"]
+    assert inference["prompt_output"]["statements"][0]["verdict"] == 1
+    assert inference["edited_output"]["statements"] == [
+        {"statement": fact, "reason": "Weighed it.", "verdict": 0}
+    ]
+    assert first["prompts"]["n_l_i_statement_prompt"]["edited_output"] is None
+    cli("split", "make", "--store", project)
+    part = cli("export", "ragas", "1", "--split", "dev", "--store", project).out
+    assert len(json.loads(part)["faithfulness"]) == len(keys_in("dev"))
+
+
+def test_answers_that_are_reviewed_in_part_are_left_out_for_ragas(cli: Cli, judged: Path) -> None:
+    with Store.open(judged) as store:
+        label(store, RunId(1), lambda claim: None if "a-1" in claim else "x")
+        first, _ = store.runs.item_ids(RunId(1))
+        claim, _ = store.runs.review_view(first, "").claims
+        assert "a-0" in claim.text
+    found = cli("export", "ragas", "--store", judged)
+    assert json.loads(found.out) == {"faithfulness": []}
+    assert "0 answers of which every statement" in found.err
+    assert "left out: 2 answers without any fair statement" in found.err
+
+
+def test_ragas_takes_no_run_that_judged_something_else(cli: Cli, judged: Path) -> None:
+    ran = cli("run", "--metric", "llamaindex-faithfulness", "--store", judged)
+    assert ran.code == 0, ran.err
+    found = cli("export", "ragas", "last", "--store", judged)
+    assert (found.code, "judged answers" in found.err) == (2, True)
+
+
+def test_the_embedded_judge_takes_no_examples(cli: Cli, project: Path, train: Path) -> None:
+    refused = cli("run", "--judge", "offline", "--examples", train, "--store", project)
+    assert refused.code == 2
+    assert "offline computes its answers and reads no prompt" in refused.err
+    assert len(cli("runs", "--store", project, "--json").json) == 1
+
+
+def test_examples_of_other_splits_are_refused(cli: Cli, taught: Path, tmp_path: Path) -> None:
+    leaked = tmp_path / "dev.jsonl"
+    cli("export", "examples", "1", "--split", "dev", "-o", leaked, "--store", taught)
+    refused = cli("run", "--judge", "openai:m", "--examples", leaked, "--store", taught)
+    assert refused.code == 2
+    assert "example 1 is of the dev split" in refused.err
+    assert "export with --split train" in refused.err
+    missing = cli("run", "--judge", "offline", "--examples", tmp_path / "no", "--store", taught)
+    assert (missing.code, "cannot be read" in missing.err) == (3, True)
+
+
+def test_a_run_with_examples_is_its_own_run_and_can_be_resumed(
+    cli: Cli, taught: Path, train: Path
+) -> None:
+    with Store.open(taught) as store:
+        after, before = (row.spec for row in store.runs.rows())
+        assert after.prompt_digest != before.prompt_digest
+        assert (before.examples, after.metric_version) == (None, before.metric_version)
+        assert after.examples is not None
+        assert list(store.examples.get(after.examples)) == read(train)
+    # The file is not needed: the store has them.
+    assert cli("run", "--resume", "2", "--store", taught).code == 0
+
+
+def test_the_paired_change_is_printed(cli: Cli, taught: Path) -> None:
+    found = cli("compare", "1", "2", "--split", "dev", "--store", taught)
+    assert (found.code, found.err) == (0, "")
+    lines = found.out.splitlines()
+    assert lines[0].startswith("A is run 1: turn-faithfulness by replay:")
+    assert lines[1].endswith(", shown examples")
+    assert lines[2] == (
+        f"{len(keys_in('dev'))} claims of the dev split in {len(keys_in('dev'))} groups of "
+        "conversations, judged by both and labelled by people"
+    )
+    told = cli("compare", "1", "2", "--split", "dev", "--store", taught, "--json").json
+    wrong = sum(int(key[1:]) % 2 for key in keys_in("dev"))
+    number = len(keys_in("dev"))
+    assert told["claims"] == told["groups"] == number
+    assert told["accuracy_a"]["value"] == pytest.approx(1 - wrong / number)
+    assert told["accuracy_b"]["value"] == pytest.approx(1)
+    assert told["accuracy_difference"]["value"] == pytest.approx(wrong / number)
+    assert told["kappa_difference"]["value"] == pytest.approx(1)
+    assert (told["only_a_right"], told["only_b_right"]) == (0, wrong)
+    assert told["signflip_p"] == pytest.approx(0.5 ** (wrong - 1))
+    assert told["mcnemar_mid_p_if_independent"] == pytest.approx(0.5**wrong)
+    assert told["test_openings"] is None
+    assert "if claims were independent" in found.out
+
+
+def test_what_a_judge_was_shown_is_not_what_it_is_compared_on(cli: Cli, taught: Path) -> None:
+    told = cli("compare", "1", "2", "--store", taught, "--json").json
+    shown = sum(int(key[1:]) % 2 for key in keys_in("train"))
+    assert told["left_out"]["shown_as_examples"] == shown
+    assert told["claims"] == TALKS - shown
+    refused = cli("compare", "1", "1", "--store", taught)
+    assert (refused.code, "both are run 1" in refused.err) == (2, True)
+
+
+def test_claims_without_a_word_are_left_out_and_counted(cli: Cli, taught: Path) -> None:
+    with Store.open(taught) as store:
+        label(store, RunId(1), lambda claim: "x" if "t0-" in claim else None, reviewers=("ann",))
+        for _ in range(2):
+            store.reviews.undo("ann")
+    found = cli("compare", "1", "2", "--store", taught)
+    assert "left out: 1 claim without a label of people that counts" in found.out
+    with Store.open(taught) as store:
+        label(store, RunId(1), lambda claim: "x" if "t2-" in claim else None, saw_judge=True)
+    found = cli("compare", "1", "2", "--store", taught)
+    assert "left out: 1 claim that people call no fair claim" in found.out
+
+
+def test_labels_given_with_a_judge_in_view_are_told(cli: Cli, taught: Path) -> None:
+    with Store.open(taught) as store:
+        label(store, RunId(1), lambda claim: "yes" if "t0-" in claim else None, saw_judge=True)
+    found = cli("compare", "1", "2", "--store", taught)
+    assert "were labelled with a judge's word in view, which leans to that judge" in found.out
+
+
+def test_the_test_split_is_opened_once_and_every_look_counted(cli: Cli, taught: Path) -> None:
+    first = cli("compare", "1", "2", "--split", "test", "--store", taught)
+    assert first.code == 0
+    assert "test split opened 1 time: this is the look it was kept for" in first.err
+    second = cli("--reviewer", "bo", "compare", "1", "2", "--split", "test", "--store", taught)
+    assert "test split opened 2 times: it is no longer untouched" in second.err
+    third = cli("export", "examples", "2", "--split", "test", "--all", "--store", taught)
+    assert "test split opened 3 times" in third.err
+    told = cli("split", "--store", taught, "--json").json["test_openings"]
+    assert [(each["by"], each["command"], each["runs"]) for each in told] == [
+        ("ann", "compare", [1, 2]),
+        ("bo", "compare", [1, 2]),
+        ("ann", "export examples", [2]),
+    ]
+    assert "test split opened 3 times" in cli("split", "--store", taught).out
+
+
+def test_a_report_can_be_of_one_split(cli: Cli, taught: Path, tmp_path: Path) -> None:
+    def report(*words: str | Path) -> Any:
+        found = cli("report", "2", "-f", "json", *words, "--store", taught)
+        assert found.code == 0, found.err
+        return json.loads(found.out), found.err
+
+    whole, _ = report()
+    parts = {split: report("--split", split, "--compare", "1") for split in SPLITS}
+    for split, (found, told) in parts.items():
+        coverage, (scope,) = found["coverage"], found["scope"]["runs"]
+        assert (coverage["units"], coverage["windows"]) == (len(keys_in(split)),) * 2
+        assert scope["name"].startswith(f"the {split} split of all sources; ")
+        shown = sum(int(key[1:]) % 2 for key in keys_in("train")) if split == "train" else 0
+        assert found["comparison"]["n_common"] == len(keys_in(split)) - shown
+        assert ("test split opened 1 time" in told) is (split == "test")
+    assert whole["coverage"]["units"] == TALKS
+    folder = tmp_path / "report"
+    again = cli("report", "2", "--split", "test", "-f", "md", "-o", folder, "--store", taught)
+    assert "test split opened 2 times: it is no longer untouched" in again.err
+    written = (folder / "report.md").read_text(encoding="utf-8")
+    assert "over the test split of all sources" in written
+    told = cli("split", "--store", taught, "--json").json["test_openings"]
+    assert [(each["command"], each["runs"]) for each in told] == [
+        ("report", [2, 1]),
+        ("report", [2]),
+    ]
+
+
+def test_a_report_of_a_split_that_there_is_not_counts_nothing(cli: Cli, project: Path) -> None:
+    refused = cli("report", "1", "--split", "test", "--store", project)
+    assert (refused.code, "not split yet" in refused.err) == (2, True)
+    cli("split", "make", "--store", project)
+    assert cli("split", "--store", project, "--json").json["test_openings"] == []
+
+
+def test_a_look_at_everything_is_a_look_at_the_test_part_too(cli: Cli, taught: Path) -> None:
+    assert "test split opened 1 time" in cli("compare", "1", "2", "--store", taught).err
+    assert cli("compare", "1", "2", "--split", "dev", "--store", taught).err == ""

@@ -1,0 +1,84 @@
+"""A finished run over many conversations, and people who mostly agree with its judge."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.review import Action
+from faithtui.store.records import ItemState, RunSpec, RunState
+from faithtui.store.reviews import Given
+from faithtui.store.store import Store
+from tests.store.building import FACTS, SPEC, assess, imported, talk, windows_of
+
+TALKS = 24
+CLAIMS = ("yes", "yes", "no", "no")
+"""What the judge says of the claims of each conversation."""
+JUDGED = replace(
+    SPEC, rule=FACTS, judge="openai:judge-1", judge_fingerprint="openai/1 judge-1", sources=()
+)
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+
+Person = Callable[[int, int, str], str | None]
+"""From number of the conversation, place of the claim and the judge's word to a verdict."""
+
+
+class Calendar:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = DAY
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(microseconds=1)  # no two runs are made in the same moment
+        return self.now
+
+    def wait(self, days: float) -> None:
+        """Let time go by."""
+        self.now += timedelta(days=days)
+
+
+def fair(number: int, place: int, judge: str) -> str:
+    """Differ from the judge on every sixth conversation's second and every fourth's third claim."""
+    if (place == 1 and number % 6 == 0) or (place == 2 and number % 4 == 0):
+        return "no" if judge == "yes" else "yes"
+    return judge
+
+
+def run_over(
+    store: Store,
+    spec: RunSpec = JUDGED,
+    *,
+    name: str = "t",
+    talks: int = TALKS,
+    said: Sequence[str | None] = CLAIMS,
+) -> RunId:
+    """Judge conversations of one answer each, the same in all."""
+    them = [talk(f"{name}{number}", answers=1) for number in range(talks)]
+    run = store.runs.create(spec, [imported(store, each) for each in them])
+    for item, each in zip(store.runs.item_ids(run), them, strict=True):
+        for window in windows_of(each):
+            store.runs.save_window(item, assess(window, {1: said}, rule=spec.rule))
+        store.runs.finish_item(item, ItemState.DONE, None, "all in all")
+    store.runs.set_state(run, RunState.DONE)
+    return run
+
+
+def label(
+    store: Store,
+    run: RunId,
+    person: Person = fair,
+    *,
+    by: str = "ann",
+    action: Action = Action.BLIND,
+    only: Sequence[ClaimId] | None = None,
+) -> None:
+    """Say something about every claim of a run, or some."""
+    given = []
+    for number, item in enumerate(store.runs.item_ids(run)):
+        for place, claim in enumerate(store.runs.review_view(item, by).claims):
+            word = claim.judge.label or ""
+            verdict = person(number, place, word)
+            if verdict is not None and (only is None or claim.id in only):
+                given.append(Given(claim.id, verdict, word, action is not Action.BLIND))
+    store.reviews.record_many(given, by, action, run=run)

@@ -1,0 +1,112 @@
+"""A judge that decides by the examples it is shown, and what people say to it."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.ids import RunId
+from faithtui.domain.review import Action
+from faithtui.domain.tasks import FindEvidence
+from faithtui.engine import planner, runner
+from faithtui.engine.requests import RunRequest
+from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.replay_judge import prompt_sha256
+from faithtui.store.store import Store
+from tests.engine.building import CountingJudge, conversation, opened
+
+TALKS = 24
+
+
+def talks() -> list[Conversation]:
+    """Conversations of one answer each; every second one is wrong by what people say."""
+    return [conversation(f"t{number}", 1) for number in range(TALKS)]
+
+
+def is_right(claim: str) -> bool:
+    """Whether people support a claim: that of an even conversation."""
+    return int(claim.split("Parcel t")[1].split("-")[0]) % 2 == 0
+
+
+class Learner(CountingJudge):
+    """Supports everything, until it is shown examples: then it decides as people do.
+
+    Keeps what it was asked and said in the form of a file for `replay:`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        reply = await super().send(request)
+        if isinstance(request.task, FindEvidence) and "How people decided" in request.prompt:
+            said = json.loads(reply.text)
+            claims = [claim for group in request.task.groups for claim in group.claims]
+            for key, claim in zip(said, claims, strict=True):
+                if not is_right(claim):
+                    named = said[key]["supports"]
+                    said[key] |= {"verdict": "no", "supports": [], "contradicts": named}
+            reply = JudgeReply(json.dumps(said), structured=True)
+        digest = prompt_sha256(request.system, request.prompt)
+        self.lines.append(json.dumps({"prompt_sha256": digest, "reply": reply.text}))
+        return reply
+
+
+def recorded(store: Path, file: Path, **order: object) -> Path:
+    """Record what the judge would say to a run, in a copy of the store.
+
+    Args:
+        store: A store with conversations.
+        file: Where to write; afterwards `replay:FILE` is that judge.
+        order: Fields of the run's order.
+    """
+    copy = Path(shutil.copy(store, file.with_suffix(".copy")))
+    file.write_text("", encoding="utf-8")
+    with Store.open(copy) as opened_store:
+        request = RunRequest(judge=f"replay:{file}", **order)  # type: ignore[arg-type]  # tests
+        run = planner.plan(opened_store, request, environ={})
+        judge = Learner()
+        asyncio.run(runner.execute(opened_store, run, lambda event: None, judge=opened(judge)))
+    file.write_text("\n".join(judge.lines), encoding="utf-8")
+    return file
+
+
+def judged(store: Store, **order: object) -> RunId:
+    """Make a run from beginning to end."""
+    request = RunRequest(**order)  # type: ignore[arg-type]  # tests
+    run = planner.plan(store, request, environ={})
+    asyncio.run(runner.execute(store, run, lambda event: None))
+    return run
+
+
+def label(
+    store: Store,
+    run: RunId,
+    verdict: Callable[[str], str | None] = lambda claim: "yes" if is_right(claim) else "no",
+    *,
+    reviewers: Sequence[str] = ("ann",),
+    saw_judge: bool = False,
+    **columns: str,
+) -> None:
+    """Let people say something of every claim of a run; None: they say nothing."""
+    for item in store.runs.item_ids(run):
+        for claim in store.runs.review_view(item, "").claims:
+            word = verdict(claim.text)
+            if word is None:
+                continue
+            judge = claim.judge.label
+            shown = Action.AGREED if word == judge else Action.OVERRIDDEN
+            for reviewer in reviewers:
+                store.reviews.record(
+                    claim.id,
+                    reviewer,
+                    shown if saw_judge else Action.BLIND,
+                    word,
+                    run=run,
+                    judge_verdict=judge,
+                    saw_judge=saw_judge,
+                    **columns,  # type: ignore[arg-type]  # notes and codes
+                )

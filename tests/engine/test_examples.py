@@ -1,0 +1,147 @@
+"""Examples of every metric: out of the store, and into a question of the same metric."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.examples import Example
+from faithtui.domain.ids import RunId
+from faithtui.engine.annotations import annotated_answers
+from faithtui.engine.examples import ExampleOrder, examples_of, keep, kept
+from faithtui.engine.writing import replace_file
+from faithtui.errors import ConfigError, StoreError
+from faithtui.interchange.examples import example_lines, read_examples
+from faithtui.metrics.examples import MOST_LETTERS, shown_examples
+from faithtui.metrics.registry import METRICS, Entry, build
+from faithtui.store.store import Store
+from faithtui.store.texts import storable
+from tests.engine.building import store_with
+from tests.engine.learning import judged, label
+
+each_metric = pytest.mark.parametrize("entry", METRICS, ids=lambda entry: str(entry.spec.key))
+HOSTILE = Path(__file__).parents[2] / "fixtures" / "hostile" / "strings.json"
+ALL = ExampleOrder(everything=True)
+
+TALK = Conversation(
+    "shop",
+    "returns",
+    (
+        Turn("user", "Hello."),
+        Turn("user", "How long can I return a parcel?"),
+        Turn(
+            "assistant",
+            "A parcel can be returned within thirty days.",
+            (Document("A parcel can be returned within thirty days."), Document("We are closed.")),
+        ),
+        Turn("user", "What does returning a parcel cost?"),
+        Turn(
+            "assistant",
+            "Returning a parcel costs five euros.",
+            (Document("Returning a parcel costs nine euros."), Document("We are closed.")),
+        ),
+        Turn("assistant", "Shipping a parcel is free.", (Document("Shipping a parcel is free."),)),
+    ),
+    "shop/returns",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with store_with(tmp_path / "store.db", [TALK]) as found:
+        yield found
+
+
+def examples(store: Store, entry: Entry) -> tuple[RunId, tuple[Example, ...]]:
+    """Judge with the embedded judge, and let somebody call everything bad."""
+    run = judged(store, metric=entry.spec.key)
+    label(store, run, lambda text: entry.spec.labels.names[1])
+    return run, examples_of(store, run, ALL).examples
+
+
+@each_metric
+def test_what_a_metric_judged_can_be_shown_to_it(store: Store, entry: Entry) -> None:
+    run, found = examples(store, entry)
+    assert found
+    assert {each.kind for each in found} == {entry.spec.judges}
+    assert {each.verdict for each in found} == {entry.spec.labels.names[1]}
+    assert build(entry.spec.key, {}, examples=found).spec is entry.spec
+    assert kept(store, keep(store, found)) == found
+    for each in found:
+        assert each.passages
+        assert bool(each.references) is (entry.spec.references is not None)
+        assert (each.run, each.source, each.key, each.split) == (run, "shop", "returns", None)
+        if each.kind == "statement":
+            (passage,) = each.passages
+            assert each.claim.rstrip(".") in passage
+
+
+def test_an_answer_is_shown_with_the_message_before_it_and_the_passages_in_view(
+    store: Store,
+) -> None:
+    _, found = examples(store, METRICS[0])
+    early, late = found[0], found[-1]
+    assert early.question == "Hello.\nHow long can I return a parcel?"
+    assert early.passages == ("A parcel can be returned within thirty days.", "We are closed.")
+    assert (late.turn, late.question) == (5, "What does returning a parcel cost?")
+    assert len(late.passages) == 4, "what is in view twice stands there once"
+
+
+def test_a_whole_answer_is_its_own_text(store: Store) -> None:
+    (entry,) = (each for each in METRICS if each.spec.judges == "answer")
+    _, found = examples(store, entry)
+    assert found[0].claim == "A parcel can be returned within thirty days."
+
+
+def test_the_words_of_another_metric_are_translated(store: Store) -> None:
+    facts, inferred = METRICS[0], next(each for each in METRICS if each.spec.labels.names[0] == "1")
+    run = judged(store, metric=inferred.spec.key)
+    label(store, run, lambda text: "idk", note="Not there.")
+    found = examples_of(store, run, ALL).examples
+    assert {(each.verdict, each.note) for each in found} == {("0", "Not there.")}
+    with pytest.raises(ConfigError, match="`0` means nothing to turn-faithfulness"):
+        build(facts.spec.key, {}, examples=found)
+
+
+def test_replies_to_one_message_are_one_answer_for_ragas(store: Store) -> None:
+    run = judged(store)
+    label(store, run, lambda text: "no", code="verdict")
+    found = annotated_answers(store, run)
+    assert (found.unfinished, found.unfair) == (0, 0)
+    first, second = found.answers
+    assert first.question == "Hello.\nHow long can I return a parcel?"
+    assert second.answer == "Returning a parcel costs five euros.\nShipping a parcel is free."
+    assert [each.human for each in second.statements] == [False, False]
+    assert second.statements[-1].human_reason == "the facts were there and the judge misread them"
+
+
+def test_an_answer_that_is_reviewed_in_part_is_counted_and_left_out(store: Store) -> None:
+    run = judged(store)
+    label(store, run, lambda text: "yes" if "cost" in text else None)
+    found = annotated_answers(store, run)
+    assert (found.answers, found.unfinished, found.unfair) == ((), 1, 0)
+
+
+def test_a_run_that_is_not_there_is_told(store: Store) -> None:
+    with pytest.raises(StoreError, match="no run 9"):
+        examples_of(store, RunId(9), ALL)
+    assert examples_of(store, judged(store), ALL).examples == ()
+
+
+def test_what_people_wrote_is_text_all_the_way(store: Store, tmp_path: Path) -> None:
+    run = judged(store)
+    path = tmp_path / "examples.jsonl"
+    for each in json.loads(HOSTILE.read_text(encoding="utf-8"))["strings"]:
+        text = each["repeat"] * each["times"] if each["text"] is None else each["text"]
+        label(store, run, lambda claim: "no" if "cost" in claim else None, note=text)
+        (one,) = examples_of(store, run, ALL).examples
+        assert one.note == (storable(text) or None), each["id"]
+        replace_file(path, example_lines([one]))
+        assert read_examples(path) == (one,), each["id"]
+        written = shown_examples([one], METRICS[0].spec)
+        assert len(written) < 2 * MOST_LETTERS, each["id"]
+        shown = written.splitlines()
+        for beginning in ("<case", "Claim:", "Verdict:", "</"):
+            assert sum(line.startswith(beginning) for line in shown) == 1, each["id"]

@@ -1,0 +1,490 @@
+"""A run against thresholds, and against certificates of what was measured before."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.conversation import Rating
+from faithtui.domain.examples import Example
+from faithtui.domain.gate import Basis, Criterion, Outcome
+from faithtui.domain.ids import RunId
+from faithtui.domain.report_values import Level
+from faithtui.domain.review import Action
+from faithtui.domain.sampling import Design, Plan, draw
+from faithtui.engine.examples import keep
+from faithtui.engine.gating import GateOrder, GateResult, gate
+from faithtui.errors import ConfigError, ExportError, InputError
+from faithtui.interchange.certificates import read_certificate
+from faithtui.store.records import RunSpec, RunState
+from faithtui.store.store import Store
+from tests.engine.gated import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
+from tests.store.building import imported, talk
+
+RUN = RunId(1)
+EASY = GateOrder(kappa=0.4, recall_no=0.5, score=0.3)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store to copy, as labels wait for the disk: run 1, every claim of it labelled blind."""
+    path = tmp_path_factory.mktemp("gated") / "project.db"
+    with Store.open(path, clock=Calendar()) as store:
+        label(store, run_over(store))
+    return path
+
+
+@pytest.fixture
+def calendar() -> Calendar:
+    found = Calendar()
+    found.wait(1)
+    return found
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path, calendar: Calendar) -> Iterator[Store]:
+    with Store.open(Path(shutil.copy(made, tmp_path)), clock=calendar) as opened:
+        yield opened
+
+
+@pytest.fixture
+def empty(tmp_path: Path, calendar: Calendar) -> Iterator[Store]:
+    with Store.open(tmp_path / "empty.db", clock=calendar) as opened:
+        yield opened
+
+
+@pytest.fixture
+def certificate(store: Store, calendar: Calendar, tmp_path: Path) -> Path:
+    """Certify run 1."""
+    path = tmp_path / "certificate.json"
+    result = gate(store, RUN, replace(EASY, write=path), clock=calendar)
+    assert (result.outcome, result.written) == (Outcome.PASSED, path)
+    return path
+
+
+def outcomes(result: GateResult) -> dict[str, Outcome]:
+    return {each.criterion.value: each.outcome for each in result.checks}
+
+
+def held(
+    store: Store, path: Path, calendar: Calendar, run: RunId = RUN, **more: object
+) -> GateResult:
+    """Hold a run against a certificate."""
+    order = GateOrder(certificate=path, **more)  # type: ignore[arg-type]  # the tests' own words
+    return gate(store, run, order, clock=calendar)
+
+
+def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> None:
+    result = gate(store, RUN, replace(EASY, age_days=2), clock=calendar)
+    assert result.outcome is Outcome.PASSED
+    assert set(outcomes(result)) == set(Criterion)
+    assert set(outcomes(result).values()) == {Outcome.PASSED}
+
+
+def test_the_score_is_what_people_say_and_not_what_the_judge_says(
+    store: Store, calendar: Calendar
+) -> None:
+    result = gate(store, RUN, EASY, clock=calendar)
+    (score,) = [each for each in result.checks if each.criterion is Criterion.SCORE]
+    by_people = sum(
+        fair(number, place, word) == "yes"
+        for number in range(TALKS)
+        for place, word in enumerate(CLAIMS)
+    )
+    assert score.value == pytest.approx(by_people / (TALKS * len(CLAIMS)))
+    assert score.value != 0.5
+
+
+def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
+    run = run_over(empty, talks=6)
+    result = gate(empty, run, replace(EASY, age_days=1), clock=calendar)
+    assert result.outcome is Outcome.UNKNOWN
+    assert set(outcomes(result).values()) == {Outcome.UNKNOWN}
+
+
+def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
+    empty: Store, calendar: Calendar
+) -> None:
+    run = run_over(empty)
+    label(empty, run, lambda n, place, word: fair(n, place, word) if n % 3 else None)
+    asked = GateOrder(kappa=0.4, recall_no=0.4)
+    result = gate(empty, run, asked, clock=calendar)
+    assert outcomes(result) == {
+        "labels": Outcome.PASSED,
+        "cohen_kappa": Outcome.UNKNOWN,
+        "recall_no": Outcome.UNKNOWN,
+    }
+    assert {each.reason for each in result.checks[1:]} == {"labels are not from a random sample"}
+    accepted = gate(empty, run, replace(asked, among_labelled=True), clock=calendar)
+    assert accepted.outcome is Outcome.PASSED
+    scored = gate(empty, run, GateOrder(score=0.1, among_labelled=True), clock=calendar)
+    assert outcomes(scored)["corrected_score"] is Outcome.UNKNOWN
+
+
+def test_corrections_alone_are_never_enough(empty: Store, calendar: Calendar) -> None:
+    run = run_over(empty)
+    label(empty, run, lambda n, place, word: "idk" if place < 2 else None)
+    order = GateOrder(kappa=-1.0, recall_no=0.0, among_labelled=True, basis=Basis.POINT)
+    result = gate(empty, run, order, clock=calendar)
+    assert result.outcome is Outcome.UNKNOWN
+
+
+def test_a_random_sample_is_enough(empty: Store, calendar: Calendar) -> None:
+    run = run_over(empty)
+    drawn = draw(empty.samples.frame(run), Plan(Design.SIMPLE, 3, 60))
+    empty.samples.add(run, "ann", drawn, Plan(Design.SIMPLE, 3, 60), name="s")
+    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    result = gate(empty, run, GateOrder(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar)
+    assert result.outcome is Outcome.PASSED
+    assert result.measured.labels == 60
+
+
+def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
+    store.runs.set_state(RUN, RunState.STOPPED, "no key")
+    result = gate(store, RUN, EASY, clock=calendar)
+    assert result.outcome is Outcome.STALE
+    assert "run 1 is not finished (stopped)" in result.broken[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["openai:judge-1", "Judge-1", "offline", "model:mine", "gpt-4o", "claude-opus-4"]
+)
+def test_labels_of_a_machine_are_refused(empty: Store, calendar: Calendar, name: str) -> None:
+    run = run_over(empty)
+    label(empty, run, by=name)
+    result = gate(empty, run, EASY, clock=calendar)
+    assert result.outcome is Outcome.STALE
+    assert f"labels by {name} are a machine's" in result.broken[0]
+
+
+def test_labels_of_a_machine_that_came_with_data_are_refused(
+    empty: Store, calendar: Calendar
+) -> None:
+    run = run_over(empty)
+    label(empty, run)
+    rating = Rating(1, "gpt-4o", "expertqa-support", "Complete", "Claim 1.0")
+    imported(empty, talk("t0", answers=1, ratings=[rating]))
+    result = gate(empty, run, EASY, clock=calendar)
+    assert result.outcome is Outcome.STALE
+    assert "labels by gpt-4o are a machine's" in result.broken[0]
+
+
+def test_nothing_asked_is_a_mistake(store: Store, calendar: Calendar, tmp_path: Path) -> None:
+    for order in (GateOrder(), GateOrder(write=tmp_path / "c.json")):
+        with pytest.raises(ConfigError, match="nothing is asked"):
+            gate(store, RUN, order, clock=calendar)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        GateOrder(kappa=1.1),
+        GateOrder(kappa=float("nan")),
+        GateOrder(recall_no=-0.1),
+        GateOrder(score=80.0),
+        GateOrder(labels=0),
+        GateOrder(age_days=-1),
+        GateOrder(age_days=float("inf")),
+    ],
+)
+def test_thresholds_that_cannot_be_are_refused(
+    store: Store, calendar: Calendar, order: GateOrder
+) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        gate(store, RUN, order, clock=calendar)
+
+
+def test_age_counts_from_the_older_of_run_and_newest_label(
+    store: Store, calendar: Calendar
+) -> None:
+    calendar.wait(9)
+    item = store.runs.item_ids(RUN)[0]
+    claim = store.runs.review_view(item, "ann").claims[0]
+    store.reviews.record(
+        claim.id, "ann", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
+    )
+    result = gate(store, RUN, GateOrder(age_days=9.5), clock=calendar)
+    assert result.outcome is Outcome.STALE, "the judge's verdicts are ten days old"
+    assert result.checks[-1].value == pytest.approx(10, abs=0.01)
+
+
+def test_a_certificate_says_what_was_measured_and_of_what(store: Store, certificate: Path) -> None:
+    found = json.loads(certificate.read_text())
+    assert found["judge"] == {
+        "provider": "openai", "model": "judge-1", "fingerprint": "openai/1 judge-1",
+    }  # fmt: skip
+    assert found["metric"]["window_size"] == 10
+    assert found["metric"]["prompt"] == JUDGED.prompt_digest
+    assert found["sample"] == {
+        "design": "census", "uid": None, "seed": None, "drawn": None, "frame": 96,
+    }  # fmt: skip
+    facts = found["labels"]
+    assert (facts["n"], facts["groups"], facts["reviewers"]) == (96, 24, 1)
+    assert (facts["blind"], facts["shown"], facts["imported"], facts["blind_share"]) == (
+        96,
+        0,
+        0,
+        1,
+    )
+    assert found["measured"]["kappa"]["ci_low"] < found["measured"]["kappa"]["value"]
+    assert found["thresholds"]["kappa"] == 0.4
+    assert {each["outcome"] for each in found["results"]} == {"passed"}
+    read = read_certificate(certificate.read_bytes())
+    assert read.labels.newest_at <= read.issued_at
+
+
+def test_an_unchanged_run_passes_its_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    result = held(store, certificate, calendar)
+    assert (result.outcome, result.broken, result.notes) == (Outcome.PASSED, (), ())
+    assert set(outcomes(result)) == {"labels", "cohen_kappa", "recall_no", "corrected_score"}
+
+
+def test_other_thresholds_go_before_those_of_the_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    result = held(store, certificate, calendar, kappa=0.99)
+    assert outcomes(result)["cohen_kappa"] is Outcome.BELOW
+    assert outcomes(result)["recall_no"] is Outcome.PASSED
+    assert result.outcome is Outcome.BELOW
+
+
+def test_no_certificate_without_passing(store: Store, calendar: Calendar, tmp_path: Path) -> None:
+    path = tmp_path / "none.json"
+    result = gate(store, RUN, GateOrder(kappa=0.99, write=path), clock=calendar)
+    assert (result.outcome, result.written) == (Outcome.BELOW, None)
+    assert "no certificate is written: below" in result.notes
+    assert not path.exists()
+
+
+def test_a_certificate_that_cannot_be_written_is_told(
+    store: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    with pytest.raises(ExportError, match="cannot be written"):
+        gate(store, RUN, replace(EASY, write=tmp_path / "no" / "c.json"), clock=calendar)
+
+
+CHANGES: list[tuple[str, RunSpec]] = [
+    ("judge: openai:judge-1 was certified, openai:judge-2 judged",
+     replace(JUDGED, judge="openai:judge-2", judge_fingerprint="openai/1 judge-2")),
+    ("judge: openai:judge-1 is not what it was", replace(JUDGED, judge_fingerprint="openai/2")),
+    ("prompt: the texts of the questions differ", replace(JUDGED, prompt_digest="1" * 64)),
+    ("metric version: 1 was certified, here it is 2", replace(JUDGED, metric_version="2")),
+    ("metric: turn-faithfulness was certified", replace(JUDGED, metric="deepevalex-faithfulness")),
+    ("peer: deepeval 4.3.1 was", replace(JUDGED, peer="deepeval 5")),
+    ("strategy: evidence was certified", replace(JUDGED, strategy="window")),
+    ("claims: extracted was certified", replace(JUDGED, claims="imported")),
+    ("window size: 10 was certified, here it is 5",
+     replace(JUDGED, options={**JUDGED.options, "window_size": 5})),
+    ("option penalize_ambiguous_claims: False was",
+     replace(JUDGED, options={**JUDGED.options, "penalize_ambiguous_claims": True})),
+    ("option truths_extraction_limit: None was certified, here it is 3",
+     replace(JUDGED, options={**JUDGED.options, "truths_extraction_limit": 3})),
+    ("passing labels: yes, idk was",
+     replace(JUDGED, rule=replace(JUDGED.rule, passing=("yes",)))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "spec"), CHANGES, ids=[each for each, _ in CHANGES])
+def test_another_judge_prompt_or_metric_is_stale(
+    store: Store, certificate: Path, calendar: Calendar, message: str, spec: RunSpec
+) -> None:
+    result = held(store, certificate, calendar, run_over(store, spec, talks=3))
+    assert result.outcome is Outcome.STALE
+    assert [each for each in result.broken if each.startswith(message)]
+
+
+def test_other_examples_are_stale_and_flatter_on_their_own_conversations(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    shown = Example(
+        metric="turn-faithfulness", run=1, judge="x", source="tests", key="t0", group="t0",
+        split=None, turn=1, claim_id=1, kind="claim", question="", claim="Claim 1.0",
+        passages=(), references=(), judge_verdict="yes", judge_reason=None, verdict="no",
+        reviewers=1, blind=True, code=None, note=None,
+    )  # fmt: skip
+    run = run_over(store, replace(JUDGED, examples=keep(store, [shown])))
+    result = held(store, certificate, calendar, run)
+    assert result.outcome is Outcome.STALE
+    assert result.broken == ("examples: the judge is shown other ones",)
+    assert result.notes[0].startswith("4 labelled claims are of conversations that the judge was")
+
+
+def test_options_that_change_no_question_do_not_matter(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    spec = replace(JUDGED, options={**JUDGED.options, "verbose_mode": True}, concurrency=1)
+    result = held(store, certificate, calendar, run_over(store, spec, name="new", talks=8))
+    assert result.broken == ()
+
+
+def test_another_guideline_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
+    guideline = store.guidelines.set("Read twice.", "ann")
+    result = held(store, certificate, calendar)
+    assert result.outcome is Outcome.STALE
+    assert result.broken == (
+        f"guideline: none was certified, version 1 ({guideline.digest}) is in force",
+    )
+    assert "96 verdicts were not given under the guideline that is in force" in result.notes
+
+
+def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
+    item = store.runs.item_ids(RUN)[0]
+    claim = store.runs.review_view(item, "bo").claims[0]
+    store.reviews.record(
+        claim.id, "bo", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
+    )
+    changed = held(store, certificate, calendar)
+    assert changed.broken == ("labels: people's verdicts are not those that were certified",)
+    store.reviews.undo("bo")
+    assert held(store, certificate, calendar).outcome is Outcome.PASSED
+
+
+def test_another_sample_is_stale(empty: Store, calendar: Calendar, tmp_path: Path) -> None:
+    run, path = run_over(empty), tmp_path / "certificate.json"
+    plan = Plan(Design.SIMPLE, 3, 60)
+    drawn = draw(empty.samples.frame(run), plan)
+    row = empty.samples.add(run, "ann", drawn, plan, name="s")
+    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    certified = gate(empty, run, GateOrder(kappa=0.2, write=path), clock=calendar)
+    assert certified.outcome is Outcome.PASSED
+    assert held(empty, path, calendar, run).outcome is Outcome.PASSED
+    empty.samples.extend(row.id, "ann", 6)
+    result = held(empty, path, calendar, run)
+    assert result.outcome is Outcome.STALE
+    name = f"simple random {row.uid[:8]}"
+    assert result.broken == (
+        f"sample: {name}, 60 of 96, seed 3 was certified, here it is {name}, 66 of 96, seed 3",
+    )
+
+
+def test_other_verdicts_of_the_judge_in_the_certified_run_are_stale(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE verdict SET label = 'no'")
+    connection.close()
+    result = held(store, certificate, calendar)
+    assert result.broken == ("run: the judge's verdicts are not those that were certified",)
+
+
+def test_labels_of_a_machine_that_came_later_are_refused(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    label(store, RUN, by="gpt-4o")
+    result = held(store, certificate, calendar, run_over(store, name="new", talks=8))
+    assert any("labels by gpt-4o are a machine's" in each for each in result.broken)
+    assert any(each.startswith("labels: ") for each in result.broken)
+
+
+def test_a_certificate_grows_old_and_issuing_it_anew_makes_it_no_younger(
+    store: Store, certificate: Path, calendar: Calendar, tmp_path: Path
+) -> None:
+    assert held(store, certificate, calendar, age_days=30).outcome is Outcome.PASSED
+    calendar.wait(31)
+    result = held(store, certificate, calendar, age_days=30)
+    assert (result.outcome, outcomes(result)["age_days"]) == (Outcome.STALE, Outcome.STALE)
+    again = tmp_path / "again.json"
+    gate(store, RUN, replace(EASY, write=again), clock=calendar)
+    assert read_certificate(again.read_bytes()).issued_at > calendar.now - timedelta(days=1)
+    assert held(store, again, calendar, age_days=30).outcome is Outcome.STALE
+
+
+def test_an_edited_certificate_is_refused(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    text = certificate.read_text()
+    certificate.write_text(text.replace('"kappa": 0.4', '"kappa": 0.1'))
+    with pytest.raises(InputError, match=r"certificate\.json: does not match its own digest"):
+        held(store, certificate, calendar)
+
+
+def test_a_run_without_labels_is_held_against_the_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
+    result = held(store, certificate, calendar, run)
+    assert result.outcome is Outcome.PASSED
+    certified = read_certificate(certificate.read_bytes()).measured
+    by_name = {each.criterion: each for each in result.checks}
+    assert by_name[Criterion.KAPPA].estimate == certified.kappa
+    assert by_name[Criterion.LABELS].value == 96
+    score = by_name[Criterion.SCORE].estimate
+    assert score is not None
+    assert score.value is not None
+    # Of the 48 that the judge failed people passed 6; of the 48 it passed they failed 4.
+    sensitivity, specificity = 42 / 46, 44 / 50
+    assert score.value == pytest.approx(
+        1 - (0.25 + specificity - 1) / (sensitivity + specificity - 1)
+    )
+    assert score.n == 240
+    assert any("takes the judge to err here" in each for each in result.notes)
+
+
+def test_in_another_store_what_cannot_be_verified_is_said(
+    store: Store, certificate: Path, calendar: Calendar, empty: Store
+) -> None:
+    run = run_over(empty, name="new", talks=60)
+    result = held(empty, certificate, calendar, run)
+    assert result.outcome is Outcome.PASSED
+    assert result.notes[0].endswith("not in this store: labels, sample, guideline")
+    empty.guidelines.set("Read twice.", "ann")
+    stale = held(empty, certificate, calendar, run)
+    assert stale.outcome is Outcome.STALE
+    assert stale.notes[0].endswith("not in this store: labels, sample")
+
+
+def test_the_same_data_in_another_store_are_verified(
+    certificate: Path, calendar: Calendar, empty: Store
+) -> None:
+    run = run_over(empty)
+    label(empty, run)
+    assert held(empty, certificate, calendar, run).outcome is Outcome.PASSED
+    label(empty, run, lambda n, place, word: "no" if (n, place) == (0, 0) else None, by="ann")
+    changed = held(empty, certificate, calendar, run)
+    assert changed.broken == ("labels: people's verdicts are not those that were certified",)
+
+
+def test_the_same_questions_answered_anew_are_not_the_certified_data(
+    certificate: Path, calendar: Calendar, empty: Store
+) -> None:
+    result = held(empty, certificate, calendar, run_over(empty))
+    assert result.outcome is Outcome.PASSED
+    assert result.notes[0].endswith("not in this store: labels, sample, guideline")
+
+
+def test_a_certificate_holds_for_its_own_level(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    assert held(store, certificate, calendar, level=Level.CLAIMS).outcome is Outcome.PASSED
+    with pytest.raises(ConfigError, match="the certificate is about claims"):
+        held(store, certificate, calendar, level=Level.ANSWERS)
+
+
+def test_a_run_without_labels_of_its_own_cannot_be_certified(
+    store: Store, certificate: Path, calendar: Calendar, tmp_path: Path
+) -> None:
+    run = run_over(store, name="new", talks=8)
+    with pytest.raises(ConfigError, match="no labels of its own"):
+        held(store, certificate, calendar, run, write=tmp_path / "c.json")
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_a_certificate_for_point_values_says_so_and_holds_it_up(
+    store: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    kappa = gate(store, RUN, EASY, clock=calendar).measured.kappa
+    assert kappa.value is not None
+    assert kappa.ci_low is not None
+    between = (kappa.value + kappa.ci_low) / 2
+    path = tmp_path / "point.json"
+    order = GateOrder(kappa=between, basis=Basis.POINT, write=path)
+    assert gate(store, RUN, order, clock=calendar).outcome is Outcome.PASSED
+    assert held(store, path, calendar).outcome is Outcome.PASSED
+    assert held(store, path, calendar, basis=Basis.LOWER).outcome is Outcome.BELOW

@@ -1,0 +1,169 @@
+"""Reports of a run in a store: what is asked for reaches the figures and the files."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.report_values import IntervalMethod, ReportSettings
+from faithtui.domain.review import Action
+from faithtui.domain.statistics.recoding import IdkRule
+from faithtui.engine.reporting import FILES, Format, render, run_agreement, write_report
+from faithtui.errors import ConfigError, ExportError, StoreError
+from faithtui.store.store import Store
+from tests.store.building import SPEC, judged, spec_of, talk
+
+TALK = talk(answers=3)
+LABELS = {1: ["yes", "no"], 3: ["idk", "yes"], 5: ["no"]}
+
+
+def noon() -> datetime:
+    return datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "store.db", clock=noon) as opened:
+        yield opened
+
+
+@pytest.fixture
+def run(store: Store) -> RunId:
+    found, _ = judged(store, TALK, LABELS)
+    return found
+
+
+def claims_of(store: Store, run: RunId) -> list[ClaimId]:
+    return [each.claim for each in store.reviews.claim_readings(run)]
+
+
+def label(
+    store: Store, claim: ClaimId, verdict: str, *, who: str = "ann", saw: bool = False
+) -> None:
+    store.reviews.record(
+        claim,
+        who,
+        Action.OVERRIDDEN if saw else Action.BLIND,
+        verdict,
+        note="Read it twice.",
+        run=None,
+        judge_verdict=None,
+        saw_judge=saw,
+    )
+
+
+def written(store: Store, run: RunId, form: Format, *, include_text: bool = False) -> str:
+    agreement = run_agreement(store, run)
+    return "".join(render(store, agreement, form, clock=noon, include_text=include_text))
+
+
+def test_labels_of_a_store_reach_the_figures(store: Store, run: RunId) -> None:
+    first, second, *_ = claims_of(store, run)
+    label(store, first, "yes")
+    label(store, second, "yes", saw=True)
+    found = run_agreement(store, run)
+    assert found.report.claims.table.n == 2
+    assert found.report.claims.coverage.agreed == 1
+    assert found.report.headline.startswith("On 2 claims")
+    blind = run_agreement(store, run, ReportSettings(blind_only=True))
+    assert blind.report.claims.table.n == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (IdkRule.STRICT, ("faithful", "unfaithful")),
+        (IdkRule.THREE, ("yes", "no", "idk")),
+    ],
+)
+def test_the_idk_rule_reaches_the_tables(
+    store: Store, run: RunId, rule: IdkRule, expected: tuple[str, ...]
+) -> None:
+    label(store, claims_of(store, run)[0], "idk")
+    found = run_agreement(store, run, ReportSettings(idk=rule)).report
+    assert found.claims.table.categories == expected
+
+
+def test_the_rule_for_duplicates_reaches_the_readings(store: Store) -> None:
+    run, _ = judged(store, TALK, LABELS)
+    found = run_agreement(store, run, ReportSettings(duplicates="latest"))
+    assert found.report.settings.duplicates == "latest"
+    assert [each.judge for each in found.claims] == ["yes", "no", "idk", "yes", "no"]
+
+
+def test_another_run_is_compared_on_the_same_claims(store: Store, run: RunId) -> None:
+    other, _ = judged(
+        store, TALK, {**LABELS, 5: ["yes"]}, spec=spec_of(SPEC.metric, SPEC.rule, "replay")
+    )
+    for claim in claims_of(store, run):
+        label(store, claim, "yes")
+    compared = run_agreement(store, run, other=other).report.comparison
+    assert compared is not None
+    assert compared.common == 5
+    assert (compared.only_a, compared.only_b) == (0, 1)
+    assert compared.b.endswith(f"run {other}")
+    with pytest.raises(ConfigError, match=f"both are run {run}"):
+        run_agreement(store, run, other=run)
+    with pytest.raises(StoreError, match="no run 9"):
+        run_agreement(store, run, other=RunId(9))
+
+
+def test_rows_of_the_csv_have_passages_and_notes_where_somebody_acted(
+    store: Store, run: RunId
+) -> None:
+    first, *_ = claims_of(store, run)
+    label(store, first, "no")
+    rows = list(csv.DictReader(io.StringIO(written(store, run, "csv"), newline="")))
+    assert len(rows) == 5
+    assert json.loads(rows[0]["passages"]) == ["Fact 0."]
+    assert json.loads(rows[0]["notes"]) == ["Read it twice."]
+    assert json.loads(rows[0]["verdicts"])[0]["reviewer"] == "ann"
+    assert {row["passages"] for row in rows[1:]} == {""}
+    everything = csv.DictReader(
+        io.StringIO(written(store, run, "csv", include_text=True), newline="")
+    )
+    assert all(row["passages"] for row in everything)
+
+
+def test_the_labels_of_a_census_weigh_one(store: Store, run: RunId) -> None:
+    for claim in claims_of(store, run):
+        label(store, claim, "yes")
+    rows = list(csv.DictReader(io.StringIO(written(store, run, "csv"), newline="")))
+    assert {row["weight"] for row in rows} == {"1.0"}
+
+
+def test_all_formats_are_written_and_the_same_labels_give_the_same_bytes(
+    store: Store, run: RunId, tmp_path: Path
+) -> None:
+    label(store, claims_of(store, run)[0], "no")
+    formats = tuple(FILES)
+    wanted = ReportSettings(interval=IntervalMethod.BOOTSTRAP, resamples=100, seed=5)
+    for name in ("one", "two"):
+        paths = write_report(store, run, formats, tmp_path / name, settings=wanted, clock=noon)
+        assert [path.name for path in paths] == [FILES[each] for each in formats]
+    for name in FILES.values():
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    document = json.loads((tmp_path / "one" / "report.json").read_text("utf-8"))
+    assert document["settings"]["seed"] == 5
+    assert document["generated_at"] == "2026-01-02T12:00:00Z"
+    page = (tmp_path / "one" / "report.html").read_text("utf-8")
+    assert document["plots"]
+    assert all(f'id="{each["id"]}"' in page for each in document["plots"])
+
+
+def test_json_without_the_page_names_no_plots(store: Store, run: RunId, tmp_path: Path) -> None:
+    (path,) = write_report(store, run, ("json",), tmp_path, clock=noon)
+    assert json.loads(path.read_text("utf-8"))["plots"] == []
+
+
+def test_a_folder_that_is_a_file_is_an_export_error(
+    store: Store, run: RunId, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(ExportError, match="choose another directory"):
+        write_report(store, run, ("md",), tmp_path / "file", clock=noon)

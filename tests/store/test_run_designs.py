@@ -1,0 +1,316 @@
+"""How the labelled claims of a run were chosen, by samples that are in the store."""
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from faithtui.domain.ids import ClaimId, RunId, SampleId
+from faithtui.domain.readings import (
+    ClaimReading,
+    DesignKind,
+    DesignReading,
+    ReadingSettings,
+    StratumReading,
+)
+from faithtui.domain.review import Action
+from faithtui.domain.sampling import Design, Plan, SampleKind, draw
+from faithtui.errors import StoreError
+from faithtui.store.records import ItemState
+from faithtui.store.sample_records import SampleRow
+from faithtui.store.store import Store
+from tests.store.building import SPEC, Labels, assess, imported, judged, talk, windows_of
+
+FIVE: Labels = {1: ("yes", "no"), 3: ("idk", "yes", "yes")}
+"""Two windows; three times `yes`, once each of the others."""
+
+
+@pytest.fixture
+def run(store: Store) -> RunId:
+    """A run over four conversations of five claims."""
+    return judged_all(store, "abcd")
+
+
+def judged_all(store: Store, keys: Iterable[str]) -> RunId:
+    talks = [talk(key) for key in keys]
+    run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+    for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        for window in windows_of(each):
+            store.runs.save_window(item, assess(window, FIVE))
+        store.runs.finish_item(item, ItemState.DONE, None)
+    return run
+
+
+def sampled(
+    store: Store,
+    run: RunId,
+    plan: Plan,
+    *by: str,
+    name: str = "first",
+    kind: SampleKind = SampleKind.SAMPLE,
+) -> SampleRow:
+    drawn = draw(store.samples.frame(run, by), plan)
+    return store.samples.add(run, "ann", drawn, plan, name=name, kind=kind, stratified_by=by)
+
+
+def label(
+    store: Store, run: RunId, claims: Iterable[ClaimId], word: str = "yes", who: str = "ann"
+) -> None:
+    for claim in claims:
+        store.reviews.answer(claim, who, word, run=run, saw_judge=False)
+
+
+def skip(store: Store, run: RunId, claim: ClaimId) -> None:
+    store.reviews.record(claim, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False)
+
+
+def drawn(store: Store, row: SampleRow, stratum: str | None = None) -> list[ClaimId]:
+    return [
+        each.claim
+        for each in store.samples.entries(row.id, "ann")
+        if stratum is None or each.stratum == stratum
+    ]
+
+
+def claims_of(store: Store, run: RunId) -> tuple[ClaimReading, ...]:
+    return store.reviews.run_readings(run).claims
+
+
+def design(store: Store, run: RunId, sample: SampleId | None = None) -> DesignReading:
+    return store.reviews.run_readings(run, ReadingSettings(sample=sample)).design
+
+
+def test_without_a_label_there_is_no_design(store: Store, run: RunId) -> None:
+    row = sampled(store, run, Plan(Design.SIMPLE, 7, 10))
+    skip(store, run, drawn(store, row)[0])
+    assert design(store, run) == DesignReading(DesignKind.NONE, 20, conversations=4)
+    asked = design(store, run, row.id)
+    assert (asked.kind, asked.sample, asked.random_prefix) == (DesignKind.NONE, row.id, True)
+    assert asked.strata == (StratumReading("", 20, 10, 0, 1),)
+
+
+def test_a_run_that_judged_nothing_is_no_census(store: Store) -> None:
+    assert design(store, store.runs.create(SPEC, [])) == DesignReading(DesignKind.NONE, 0)
+
+
+def test_every_claim_labelled_is_a_census_whatever_was_drawn(store: Store, run: RunId) -> None:
+    row = sampled(store, run, Plan(Design.SIMPLE, 7, 10))
+    claims = [each.claim for each in claims_of(store, run)]
+    label(store, run, claims[:-1])
+    assert design(store, run).kind is DesignKind.SIMPLE
+    label(store, run, claims[-1:], "x")
+    for asked in (None, row.id):
+        assert design(store, run, asked) == DesignReading(DesignKind.CENSUS, 20, conversations=4)
+    assert {(each.stratum, each.position) for each in claims_of(store, run)} == {(None, None)}
+
+
+def test_labels_by_hand_are_what_was_convenient(store: Store, run: RunId) -> None:
+    first, second, *_ = claims_of(store, run)
+    label(store, run, [first.claim, second.claim], "yes")
+    assert design(store, run) == DesignReading(DesignKind.CONVENIENCE, 20, conversations=4)
+
+
+@pytest.mark.parametrize("word", ["idk", "x"])
+def test_where_only_overrides_are_left_nothing_was_drawn(
+    store: Store, run: RunId, word: str
+) -> None:
+    first, second, *_ = claims_of(store, run)
+    label(store, run, [first.claim, second.claim], word)
+    assert design(store, run).kind is DesignKind.OVERRIDE_ONLY
+    assert design(store, run).strata == ()
+
+
+def test_a_random_sample_is_told_with_its_places(store: Store, run: RunId) -> None:
+    row = sampled(store, run, Plan(Design.SIMPLE, 7, 8), name="spring")
+    order = drawn(store, row)
+    label(store, run, order[:3])
+    skip(store, run, order[3])
+    outside = [each.claim for each in claims_of(store, run) if each.claim not in order]
+    label(store, run, outside[:2])
+    assert design(store, run) == DesignReading(
+        DesignKind.SIMPLE,
+        20,
+        strata=(StratumReading("", 20, 8, 3, 1),),
+        sample=row.id,
+        name="spring",
+        seed=7,
+        random_prefix=True,
+        outside=2,
+        conversations=4,
+    )
+    places = {each.claim: (each.stratum, each.position) for each in claims_of(store, run)}
+    assert [places[each] for each in order] == [("", place) for place in range(8)]
+    assert {places[each] for each in outside} == {(None, None)}
+
+
+@pytest.mark.parametrize(
+    ("labelled", "skipped", "prefix"),
+    [
+        ([], [], True),
+        ([0, 1, 2], [], True),
+        ([0, 2], [1], True),
+        ([2], [0, 1], True),
+        ([0, 2], [], False),
+        ([1], [], False),
+        ([0], [2], False),
+    ],
+)
+def test_a_gap_in_the_drawn_order_is_found(
+    store: Store, run: RunId, labelled: list[int], skipped: list[int], prefix: bool
+) -> None:
+    row = sampled(store, run, Plan(Design.SIMPLE, 7, 8))
+    order = drawn(store, row)
+    label(store, run, [order[place] for place in labelled])
+    for place in skipped:
+        skip(store, run, order[place])
+    assert design(store, run, row.id).random_prefix is prefix
+
+
+def test_what_was_answered_in_bulk_is_a_gap(store: Store, run: RunId) -> None:
+    row = sampled(store, run, Plan(Design.SIMPLE, 7, 8))
+    first, second, *_ = drawn(store, row)
+    store.reviews.record(
+        first, "ann", Action.BULK, "yes", run=run, judge_verdict="yes", saw_judge=True
+    )
+    label(store, run, [second])
+    assert not design(store, run).random_prefix
+
+
+def test_strata_are_counted_and_followed_each_by_itself(store: Store, run: RunId) -> None:
+    plan = Plan(Design.STRATIFIED, 7, sizes={"judge yes": 4, "judge no": 3})
+    row = sampled(store, run, plan, "verdict")
+    assert design(store, run).kind is DesignKind.NONE
+    label(store, run, drawn(store, row, "judge no"))
+    skip(store, run, drawn(store, row, "judge yes")[0])
+    found = design(store, run)
+    assert (found.kind, found.random_prefix) == (DesignKind.STRATIFIED, True)
+    assert found.strata == (
+        StratumReading("judge idk", 4, 0, 0, 0),
+        StratumReading("judge no", 4, 3, 3, 0),
+        StratumReading("judge yes", 12, 4, 0, 1),
+    )
+    label(store, run, drawn(store, row, "judge yes")[2:3])
+    assert not design(store, run).random_prefix
+
+
+def test_whoever_labels_counts(store: Store, run: RunId) -> None:
+    row = sampled(store, run, Plan(Design.SIMPLE, 7, 8))
+    first, second, *_ = drawn(store, row)
+    label(store, run, [first], who="bob")
+    label(store, run, [second], who="cyd")
+    found = design(store, run)
+    assert (found.kind, found.random_prefix) == (DesignKind.SIMPLE, True)
+    assert found.strata[0].labelled == 2
+
+
+def by_conversation(
+    store: Store, run: RunId, order: Sequence[ClaimId]
+) -> list[tuple[ClaimId, ...]]:
+    """Put claims of a sample together, in the drawn order of their conversations."""
+    talks = {each.claim: each.conversation for each in claims_of(store, run)}
+    met = dict.fromkeys(talks[each] for each in order)
+    return [tuple(each for each in order if talks[each] == one) for one in met]
+
+
+def test_conversations_count_when_all_their_claims_are_labelled(store: Store, run: RunId) -> None:
+    row = sampled(store, run, Plan(Design.CONVERSATIONS, 7, 3))
+    one, two, three = by_conversation(store, run, drawn(store, row))
+    label(store, run, [*one, *two[:4]])
+    found = design(store, run)
+    assert (found.kind, found.conversations) == (DesignKind.CLUSTER, 4)
+    assert (found.drawn_conversations, found.random_prefix) == (1, True)
+    assert found.strata == (StratumReading("conversations", 20, 15, 9, 0),)
+    # What is begun does not count yet, so it may be begun anywhere.
+    label(store, run, three[1:2])
+    assert design(store, run).random_prefix
+    label(store, run, three)
+    assert (design(store, run).drawn_conversations, design(store, run).random_prefix) == (2, False)
+    skip(store, run, two[4])
+    assert (design(store, run).drawn_conversations, design(store, run).random_prefix) == (2, True)
+
+
+def test_a_sample_that_was_extended_keeps_its_order(store: Store, run: RunId) -> None:
+    plan = Plan(Design.STRATIFIED, 7, sizes={"judge yes": 2, "judge no": 1})
+    row = sampled(store, run, plan, "verdict")
+    label(store, run, drawn(store, row))
+    assert design(store, run).random_prefix
+    more = store.samples.extend(row.id, "ann", 9)
+    found = design(store, run)
+    assert (found.random_prefix, sum(each.drawn for each in found.strata)) == (True, more.size)
+    assert sum(each.labelled for each in found.strata) == 3
+    later = [each for each in drawn(store, more, "judge yes")][2:]
+    label(store, run, later[:1])
+    assert design(store, run).random_prefix
+    label(store, run, later[2:3])
+    assert not design(store, run).random_prefix
+
+
+def test_a_spot_check_is_a_random_sample_and_a_repeat_is_none(store: Store, run: RunId) -> None:
+    spot = sampled(store, run, Plan(Design.SIMPLE, 3, 4), kind=SampleKind.SPOT_CHECK)
+    label(store, run, drawn(store, spot)[:2])
+    own = store.samples.own_labelled(run, "ann")
+    plan = Plan(Design.SIMPLE, 5, 2)
+    repeat = store.samples.add(
+        run, "ann", draw(own, plan), plan, name="again", kind=SampleKind.REPEAT
+    )
+    found = design(store, run)
+    assert (found.kind, found.sample) == (DesignKind.SIMPLE, spot.id)
+    with pytest.raises(StoreError, match=f"sample {repeat.id} is a repeat"):
+        design(store, run, repeat.id)
+
+
+def test_the_sample_with_most_labels_is_taken_unless_one_is_asked_for(
+    store: Store, run: RunId
+) -> None:
+    small = sampled(store, run, Plan(Design.SIMPLE, 1, 3), name="small")
+    large = sampled(store, run, Plan(Design.SIMPLE, 2, 10), name="large")
+    label(store, run, drawn(store, large)[:6])
+    assert design(store, run).name == "large"
+    assert design(store, run, small.id).name == "small"
+    again = sampled(store, run, Plan(Design.SIMPLE, 2, 10), name="of equals the newest")
+    assert design(store, run).sample == again.id
+
+
+def test_a_sample_asked_for_may_have_all_labels_outside(store: Store, run: RunId) -> None:
+    row = sampled(store, run, Plan(Design.SIMPLE, 1, 3))
+    outside = [each.claim for each in claims_of(store, run) if each.position is None]
+    others = [each for each in outside if each not in drawn(store, row)]
+    label(store, run, others[:2])
+    assert design(store, run).sample is None
+    found = design(store, run, row.id)
+    assert (found.kind, found.outside, found.strata[0].labelled) == (DesignKind.SIMPLE, 2, 0)
+
+
+def test_a_sample_of_another_run_is_refused(store: Store, run: RunId) -> None:
+    other, _ = judged(store, talk("z"), FIVE)
+    row = sampled(store, other, Plan(Design.SIMPLE, 1, 3))
+    for wrong in (row.id, SampleId(99)):
+        with pytest.raises(StoreError, match=f"run {run} has no sample {wrong}"):
+            design(store, run, wrong)
+    label(store, other, drawn(store, row))
+    assert design(store, run).kind is DesignKind.NONE
+
+
+def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -> None:
+    row = sampled(store, run, Plan(Design.SIMPLE, 1, 4))
+    first, *rest = drawn(store, row)
+    store.reviews.answer(first, "ann", "yes", run=run, saw_judge=True)
+    label(store, run, rest)
+    blind = store.reviews.run_readings(run, ReadingSettings(blind_only=True)).design
+    assert design(store, run).random_prefix
+    assert (blind.random_prefix, blind.strata[0].labelled) == (False, 3)
+
+
+def test_claims_that_were_judged_after_the_draw_are_not_of_the_frame(store: Store) -> None:
+    talks = [talk(key) for key in "ab"]
+    run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+    first, second = store.runs.item_ids(run)
+    for window in windows_of(talks[0]):
+        store.runs.save_window(first, assess(window, FIVE))
+    row = sampled(store, run, Plan(Design.SIMPLE, 1, 5))
+    label(store, run, drawn(store, row))
+    assert design(store, run).kind is DesignKind.CENSUS
+    for window in windows_of(talks[1]):
+        store.runs.save_window(second, assess(window, FIVE))
+    found = design(store, run)
+    assert (found.kind, found.frame, found.conversations) == (DesignKind.SIMPLE, 5, 2)
+    assert found.strata == (StratumReading("", 5, 5, 5, 0),)

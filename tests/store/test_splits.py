@@ -1,0 +1,71 @@
+"""The split of a store, and the looks at its test part."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import RunId
+from faithtui.domain.splits import SPLITS, Split, SplitRule
+from faithtui.errors import StoreError
+from faithtui.store.store import Store
+from tests.store.building import talk
+
+RULE = SplitRule(3, 50, 25, 25)
+
+
+def test_there_is_no_split_until_it_is_made(store: Store) -> None:
+    store.conversations.import_batch([talk("one")])
+    assert store.splits.made() is None
+    assert store.splits.of_conversations() == {}
+
+
+def test_a_split_is_made_once(store: Store) -> None:
+    made = store.splits.make(RULE, "ann")
+    assert (made.rule, made.made_by) == (RULE, "ann")
+    assert store.splits.make(RULE, "bo") == made
+    with pytest.raises(StoreError, match=r"split already, 50,25,25 with seed 3, .*never changed"):
+        store.splits.make(replace(RULE, seed=4), "bo")
+    assert store.splits.made() == made
+
+
+def test_a_second_process_cannot_make_another_one(store: Store, path: Path) -> None:
+    with Store.open(path) as other:
+        store.splits.make(RULE, "ann")
+        with pytest.raises(StoreError, match="split already"):
+            other.splits.make(replace(RULE, train=60, dev=15), "bo")
+
+
+def test_a_group_stays_together_and_later_conversations_move_nobody(store: Store) -> None:
+    first = [replace(talk(f"talk {n}"), group=f"group {n % 7}") for n in range(40)]
+    store.conversations.import_batch(first)
+    store.splits.make(RULE, "ann")
+    before = store.splits.of_conversations()
+    later = [replace(talk(f"late {n}", source="b"), group=f"group {n % 9}") for n in range(40)]
+    store.conversations.import_batch(later)
+    after = store.splits.of_conversations()
+    assert {number: after[number] for number in before} == before
+    assert len(after) == 80
+    by_group: dict[str, set[Split]] = {}
+    for number, split in after.items():
+        by_group.setdefault(store.conversations.get(number).group, set()).add(split)
+    assert {len(each) for each in by_group.values()} == {1}
+
+
+def test_groups_and_conversations_are_counted_per_part(store: Store) -> None:
+    talks = [replace(talk(f"talk {n}"), group=f"group {n % 7}") for n in range(40)]
+    store.conversations.import_batch(talks)
+    counts = store.splits.counts(RULE)
+    assert tuple(counts) == SPLITS
+    assert sum(each.conversations for each in counts.values()) == 40
+    assert sum(each.groups for each in counts.values()) == 7
+    of_test = [each for each in talks if RULE.split_of(each.group) is Split.TEST]
+    assert counts[Split.TEST].conversations == len(of_test)
+
+
+def test_looks_at_the_test_part_are_counted_and_kept(store: Store) -> None:
+    assert store.splits.open_test("compare", [RunId(1), RunId(2)], "ann") == 1
+    assert store.splits.open_test("report", [RunId(2)], "bo\x00") == 2
+    first, second = store.splits.openings()
+    assert (first.command, first.runs, first.opened_by) == ("compare", (1, 2), "ann")
+    assert (second.command, second.runs, second.opened_by) == ("report", (2,), "bo\ufffd")

@@ -1,0 +1,180 @@
+"""The agreement screen beside its matrix: parts that a key enlarges, and switches."""
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.readings import DesignKind, DesignReading
+from faithtui.domain.report import agreement_report
+from faithtui.domain.report_values import AgreementReport, IntervalMethod, Level, ReportSettings
+from faithtui.domain.statistics.recoding import IdkRule
+from faithtui.tui.app import FaithApp
+from faithtui.tui.drawing import agreement as draw
+from faithtui.tui.drawing import agreement_parts as parts
+from faithtui.tui.drawing.curves import BAND, POINT, between, curve, share_bar
+from faithtui.tui.lines import Line, width_of
+from faithtui.tui.screens.agreement import PARTS, AgreementScreen
+from faithtui.tui.screens.dialogs import PickDialog
+from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.panes import Panes
+from tests.domain.report_building import readings
+from tests.domain.test_report_parts import RULE, claim, said, stratified
+from tests.tui.driving import calm, opened, press, text_of, title
+from tests.tui.test_screens import labelled
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+async def agreeing(pilot: Pilot[None]) -> AgreementScreen:
+    await opened(pilot)
+    await press(pilot, "a")
+    screen = pilot.app.screen
+    assert isinstance(screen, AgreementScreen)
+    if screen.level is not Level.CLAIMS:
+        await press(pilot, "m")
+    return screen
+
+
+def words(lines: list[Line]) -> str:
+    return "\n".join(each.text for each in lines)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_each_part_is_one_key_away_and_the_same_key_gives_it_back(
+    app: FaithApp, store_path: Path, size: tuple[int, int]
+) -> None:
+    labelled(store_path)
+    async with app.run_test(size=size) as pilot:
+        screen = await agreeing(pilot)
+        panes = screen.query_one(Panes)
+        for key, pane, _, _ in PARTS:
+            await press(pilot, key)
+            assert panes.zoomed == pane
+            assert text_of(app, pane).strip()
+            await press(pilot, key)
+            assert panes.zoomed is None
+        await press(pilot, "d", "escape")
+        assert panes.zoomed is None
+
+
+async def test_unsure_is_switched_without_labelling_again(app: FaithApp, store_path: Path) -> None:
+    labelled(store_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await agreeing(pilot)
+        seen = []
+        for _ in IdkRule:
+            await press(pilot, "i")
+            await calm(pilot)
+            assert screen.agreement is not None
+            seen.append(screen.agreement.report.claims.table.categories)
+        assert seen[-1] == ("yes", "no", "idk")
+        assert set(seen[:-1]) == {("faithful", "unfaithful")}
+        await press(pilot, "i")
+        assert "unsure counts as faithful" in title(app)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, PickDialog)
+        assert "faithful" in str(app.screen.query_one("#text", Pane).border_title)
+
+
+async def test_only_blind_verdicts_count_when_asked(app: FaithApp, store_path: Path) -> None:
+    labelled(store_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await agreeing(pilot)
+        assert screen.agreement is not None
+        before = screen.agreement.report.claims.coverage
+        await press(pilot, "b")
+        assert screen.agreement is not None
+        after = screen.agreement.report.claims.coverage
+        assert after.compared == before.compared - before.shown
+        assert "blind only" in title(app)
+        await press(pilot, "b")
+        assert screen.agreement is not None
+        assert screen.agreement.report.claims.coverage == before
+
+
+# Drawing
+
+
+def made() -> AgreementReport:
+    rows = []
+    for i in range(240):
+        judge, human = ("yes", "no")[i % 4 == 0], ("yes", "no")[i * i % 7 == 0]
+        ann = said("ann\x1b[31m", human, seconds=12.0, code="truth" if judge != human else None)
+        bo = said("bo", judge, blind=False)
+        rows.append(claim(i, judge, human, opinions=(ann, bo), confidence=(0.9, 0.2)[i % 4 == 0]))
+    return agreement_report(readings(rows), FAITHFULNESS, RULE)
+
+
+@pytest.mark.parametrize("width", [38, 60, 118])
+def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
+    report = made()
+    drawn = [
+        *parts.rate_lines(report.claims, width),
+        *parts.people_lines(report, width),
+        *parts.slice_lines(report, width),
+        *parts.unit_score_lines(report, width),
+        *parts.calibration_lines(report, width),
+        *parts.progress_lines(report, width, 12),
+        *draw.warning_lines(report, Level.CLAIMS, width),
+    ]
+    assert drawn
+    for each in drawn:
+        assert width_of(each.pieces) <= width
+        assert "\x1b" not in each.text
+
+
+def test_what_to_do_next_follows_from_the_figures() -> None:
+    found = words(parts.next_lines(made(), Level.CLAIMS, 200))
+    assert "bring kappa to ±0.10, about" in found
+    assert "name «truth» as what failed" in found
+    assert "Keep queues blind" in found
+    rows = [claim(0, "yes", "yes"), claim(1, "yes", None)]
+    chosen = agreement_report(
+        readings(rows, design=DesignReading(DesignKind.CONVENIENCE, 2)), FAITHFULNESS, RULE
+    )
+    assert "Draw a random sample" in words(parts.next_lines(chosen, Level.CLAIMS, 200))
+
+
+def test_the_rate_says_which_way_the_judge_errs_and_what_it_rests_on() -> None:
+    found = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
+    text = words(parts.rate_lines(found.claims, 60))
+    assert "a random sample by strata, weighted" in text
+    assert "this run" in text
+    assert "future" in text
+    rows = [claim(i, "no", "yes") for i in range(60)]
+    strict = agreement_report(readings(rows), FAITHFULNESS, RULE)
+    assert "the judge is too strict by 1.000" in words(parts.rate_lines(strict.claims, 60))
+
+
+def test_weights_and_ways_are_named_beside_the_coefficients() -> None:
+    weighted = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
+    text = words(draw.coefficient_lines(weighted, weighted.claims, 300))
+    assert "weighted by the sample" in text
+    asked = ReportSettings(interval=IntervalMethod.BOOTSTRAP, resamples=50, seed=4)
+    plain = stratified({"yes": 60, "no": 20, "idk": 10}, named=False)
+    drawn = agreement_report(plain, FAITHFULNESS, RULE, asked)
+    assert "50 draws of 25 groups, seed 4" in words(
+        draw.coefficient_lines(drawn, drawn.claims, 300)
+    )
+
+
+def test_a_curve_has_its_band_its_points_and_its_ends() -> None:
+    points = [(25.0, 0.2, None, None), (50.0, 0.5, 0.3, 0.7), (100.0, 0.6, 0.5, 0.7)]
+    lines = curve(points, 40, 12)
+    assert len(lines) == 12
+    text = words(lines)
+    assert POINT in text
+    assert BAND in text
+    assert "100 labels" in text
+    assert lines[0].text.startswith(" 1.0│")
+    assert all(width_of(each.pieces) <= 40 for each in lines)
+    assert curve([], 40, 12) == []
+
+
+def test_a_bin_shows_what_was_said_beside_what_is() -> None:
+    assert between(0.9, 0.5, 0.4, 0.6, 11) == "····░●░··|·"
+    assert between(0.5, 0.5, 0.5, 0.5, 11) == "·····●·····"
+    assert share_bar(0.5, 4) == "██░░"
+    assert share_bar(None, 4) == "    "

@@ -1,0 +1,153 @@
+"""The real program when its terminal is closed under it, or when it is told to end."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import RunId
+from faithtui.store.records import RunRow, RunState
+from faithtui.store.store import Store
+from tests.engine.building import conversation, store_with
+from tests.engine.willing_server import WillingServer, willing_server
+from tests.tui.terminal import ENTER, TAB, Terminal
+from tests.tui.test_terminal import command, label, open_review, said, saved
+
+SOON_S = 10.0
+"""Far longer than it takes to end, and far shorter than for ever."""
+HANG_UP, TERMINATE = 128 + signal.SIGHUP, 128 + signal.SIGTERM
+
+
+def given(terminal: Terminal, keys: str) -> None:
+    """Give verdicts that are called saved, and then three more that nobody waits for."""
+    open_review(terminal)
+    for key in keys:
+        while not label(terminal, key):
+            pass
+    terminal.settle()
+    terminal.press("y", "n", "y")
+
+
+def is_whole(store: Path) -> bool:
+    """Whether the log was folded into the store: it was closed, and not left behind."""
+    return not store.with_name(f"{store.name}-wal").exists()
+
+
+def test_closing_the_terminal_ends_the_app_and_keeps_every_label(
+    judged: Path, environment: Mapping[str, str]
+) -> None:
+    with Terminal(command(judged), environment) as terminal:
+        given(terminal, "ynix")
+        told = Counter(saved(terminal))
+        assert terminal.hang_up(SOON_S) == HANG_UP
+    assert told.total() >= 4
+    assert is_whole(judged)
+    assert told - said(judged) == Counter(), "something was called saved and is not there"
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_ends_the_app_and_gives_the_terminal_back(
+    judged: Path, environment: Mapping[str, str], number: signal.Signals
+) -> None:
+    with Terminal(command(judged), environment) as terminal:
+        given(terminal, "yn")
+        terminal.wait(lambda: len(saved(terminal)) > 2)
+        os.kill(terminal.process.pid, number)
+        assert terminal.wait_end(SOON_S) == 128 + number
+        told = Counter(saved(terminal))
+    assert terminal.bytes.rfind(b"\x1b[?1049l") > terminal.bytes.rfind(b"\x1b[?1049h")
+    assert is_whole(judged)
+    assert told - said(judged) == Counter()
+
+
+def test_a_terminal_that_closes_while_the_store_opens_ends_the_app(
+    judged: Path, environment: Mapping[str, str]
+) -> None:
+    with Terminal(command(judged), environment) as terminal:
+        terminal.wait("RUNS")
+        assert terminal.hang_up(SOON_S) == HANG_UP
+    assert said(judged) == Counter()
+
+
+def test_a_terminal_that_closes_while_an_editor_is_open_ends_the_app(
+    judged: Path, environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    stubborn = tmp_path / "editor"
+    opened, ended = tmp_path / "opened", tmp_path / "ended"
+    # It outlives its terminal, so that the app cannot be asked to leave; ends with the test.
+    stubborn.write_text(f"#!/bin/sh\ntouch {opened}\nwhile [ ! -e {ended} ]; do sleep 0.1; done\n")
+    stubborn.chmod(0o755)
+    with Terminal(command(judged), {**environment, "VISUAL": str(stubborn)}) as terminal:
+        given(terminal, "yn")
+        terminal.wait(lambda: len(saved(terminal)) > 2)
+        terminal.press("\x05")
+        for _ in range(400):
+            if not opened.exists():
+                terminal.settle()
+        assert opened.exists()
+        told = Counter(saved(terminal))
+        try:
+            assert terminal.hang_up(SOON_S) == HANG_UP
+        finally:
+            ended.touch()
+    assert told - said(judged) == Counter()
+
+
+def under_way(terminal: Terminal, server: WillingServer) -> None:
+    """Begin a run, and wait until some of its questions were answered and others are asked."""
+    terminal.wait("No runs yet")
+    terminal.press("n")
+    terminal.wait("one run per metric")
+    terminal.press(TAB)
+    terminal.wait("provider:model")
+    server.latency_s = 0.02
+    terminal.press(ENTER)
+    terminal.wait("PROGRESS  #1")
+    terminal.wait(lambda: server.answered > 10)
+    server.latency_s = 600.0
+    asked = server.answered
+    terminal.wait(lambda: server.in_flight > 0 and server.answered >= asked)
+
+
+def only_run(path: Path) -> RunRow:
+    with Store.open(path, create=False) as store:
+        assert store.check() == []
+        return store.runs.row(RunId(1))
+
+
+@pytest.mark.parametrize("how", [None, signal.SIGHUP, signal.SIGTERM])
+def test_a_run_that_is_on_when_the_terminal_goes_is_left_to_be_continued(
+    tmp_path: Path, environment: Mapping[str, str], how: signal.Signals | None
+) -> None:
+    path = tmp_path / "s.db"
+    store_with(path, [conversation(f"c{number}", 2) for number in range(12)]).close()
+    with willing_server() as server:
+        (tmp_path / "home").mkdir()
+        settings = f'judge = "openai:w"\nbase_url = "{server.url}"\n'
+        (tmp_path / "home" / "config.toml").write_text(settings)
+        with Terminal(command(path), environment) as terminal:
+            under_way(terminal, server)
+            if how is None:
+                assert terminal.hang_up(SOON_S) == HANG_UP
+            else:
+                os.kill(terminal.process.pid, how)
+                assert terminal.wait_end(SOON_S) == 128 + how
+        row = only_run(path)
+        assert row.state is RunState.CANCELLED
+        assert row.pending > 0
+        assert is_whole(path)
+        server.latency_s = 0.0
+        subprocess.run(
+            [sys.executable, "-m", "faithtui", "--store", str(path), "run", "--resume", "1"],
+            env=environment,
+            capture_output=True,
+            check=True,
+        )
+        row = only_run(path)
+        assert (row.state, row.done) == (RunState.DONE, 12)
+        assert row.calls == len(server.asked), "nothing stored was asked again"

@@ -1,0 +1,222 @@
+"""Wherever the judge's word on a claim was on the screen, a later label there is not blind."""
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from faithtui.domain.filters import Scope, read_filter
+from faithtui.domain.ids import ItemId
+from faithtui.domain.integrity import Finding, FindingKind
+from faithtui.domain.review import Action
+from faithtui.domain.sampling import Design, Plan, draw
+from faithtui.store.records import CheckedItem
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.finding import ground_for
+from faithtui.tui.queue import ClaimQueue, sample_queue
+from faithtui.tui.screens.queues import QueuesScreen
+from tests.tui.building import NOON
+from tests.tui.driving import calm, opened, press, screen_text, status, text_of
+from tests.tui.test_blind_leaks import planted, work_blind
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    planted(tmp_path / "seen.db")
+    return tmp_path / "seen.db"
+
+
+@pytest.fixture
+def app(path: Path) -> FaithApp:
+    return FaithApp(path, reviewer="ann", report_directory=path.parent, now=lambda: NOON)
+
+
+def items(path: Path) -> tuple[ItemId, ...]:
+    with Store.open(path) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        return store.runs.item_ids(run)
+
+
+def knowing(path: Path, reviewer: str = "ann") -> list[bool]:
+    """Say of each conversation whether a reviewer has seen the judge's words there."""
+    with Store.open(path) as store:
+        return [
+            all(claim.seen for claim in store.runs.review_view(item, reviewer).claims)
+            for item in items(path)
+        ]
+
+
+def found_wrong(path: Path, item: ItemId) -> None:
+    """Put one finding on a conversation, which is all that looks wrong."""
+    with Store.open(path) as store:
+        for each in items(path):
+            view = store.runs.review_view(each, "ann")
+            finding = Finding(FindingKind.PHANTOM, "words", view.claims[0].id, 0, 1)
+            found = (finding,) if each == item else ()
+            store.findings.save([CheckedItem(each, view.item.state, len(view.windows), found)])
+
+
+async def test_findings_that_were_drawn_are_known(path: Path, app: FaithApp) -> None:
+    found_wrong(path, items(path)[1])
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "i")
+        assert knowing(path) == [False, False, False], "a count tells of no claim"
+        await press(pilot, "down")
+        assert "words" in text_of(app, "detail")
+        assert knowing(path) == [False, True, False]
+        assert knowing(path, "dee") == [False, False, False]
+
+
+async def test_findings_in_the_list_of_a_kind_are_known(path: Path, app: FaithApp) -> None:
+    found_wrong(path, items(path)[2])
+    async with app.run_test(size=(58, 16)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "i", "down", "l")
+        assert knowing(path) == [False, False, True]
+
+
+async def test_findings_that_stay_hidden_are_not_known(path: Path, app: FaithApp) -> None:
+    found_wrong(path, items(path)[0])
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await work_blind(pilot)
+        await press(pilot, "g", "i", "down")
+        assert knowing(path) == [False, False, False]
+
+
+async def test_disagreements_that_were_drawn_are_known(path: Path, app: FaithApp) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "a")
+        seen = text_of(app, "differences")
+        assert "is free." in seen
+        drawn = [f"conv-{number}" in seen for number in range(3)]
+        assert knowing(path) == drawn
+
+
+async def test_disagreements_are_not_known_while_they_are_hidden(path: Path, app: FaithApp) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await work_blind(pilot)
+        await press(pilot, "g", "a", "enter")
+        assert knowing(path) == [False, False, False]
+
+
+async def test_what_a_cell_lists_is_known_when_it_is_listed(path: Path, app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "a")
+        assert not app.screen.query_one("#differences").display
+        assert knowing(path) == [False, False, False]
+        # The judge said yes three times, and people that they do not know.
+        await press(pilot, "right", "right", "enter")
+        assert "It is red." in screen_text(app)
+        assert knowing(path) == [True, True, True]
+
+
+async def test_the_judge_beside_a_final_word_is_known_and_before_it_is_not(
+    path: Path, app: FaithApp
+) -> None:
+    first = items(path)[0]
+    with Store.open(path) as store:
+        run = store.runs.last_id()
+        (claim, _) = store.runs.review_view(first, "ann").claims
+        store.reviews.record(
+            claim.id, "cy", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
+        )
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        assert "1 to adjudicate" in screen_text(app)
+        assert knowing(path) == [False, False, False]
+        await press(pilot, "y")
+        assert "judges:" in screen_text(app)
+        assert knowing(path) == [True, False, False]
+
+
+async def test_nobody_is_blind_in_a_queue_chosen_by_what_the_judge_said(
+    path: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        run = app.session.store.runs.last_id()
+        assert run is not None
+        app.session.blinded = True
+        first = items(path)[0]
+        view = app.session.store.runs.review_view(first, "ann")
+        entries = ((first, view.claims[0].id),)
+        app.session.take_queue(ClaimQueue("judge said no", run, entries, tells=True))
+        app.go("review")
+        await calm(pilot)
+        assert not app.session.blind
+        await press(pilot, "B")
+        assert "chosen by what the judge said" in status(app)
+        assert not app.session.blind
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("verdict:no", True),
+        ("-verdict:yes", True),
+        ("is:disagreement", True),
+        ("differs", True),
+        ("score:<0.5", True),
+        ("refund", False),
+        ("is:unlabelled", False),
+        ("human:no", False),
+    ],
+)
+def test_a_filter_tells_the_judge_or_does_not(path: Path, text: str, tells: bool) -> None:
+    with Store.open(path) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        ground = ground_for(store.runs.row(run).spec.rule, Scope.CONVERSATIONS)
+        assert read_filter(text, ground).filter.tells_the_judge is tells
+
+
+async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:
+    """Draw a blind sample by strata, answer its first claim, and look at the list of queues."""
+    app = pilot.app
+    assert isinstance(app, FaithApp)
+    store, run = app.session.store, app.session.store.runs.last_id()
+    assert run is not None
+    plan = Plan(Design.STRATIFIED, 1, 6)
+    row = store.samples.add(
+        run, "ann", draw(store.samples.frame(run, strata), plan), plan,
+        name="strata", stratified_by=strata,
+    )  # fmt: skip
+    first = store.samples.entries(row.id, "ann")[0]
+    store.reviews.answer(
+        first.claim, "ann", "yes",
+        run=run, saw_judge=False, repeats=False, seconds=1.0, sample=row.id,
+    )  # fmt: skip
+    app.session.take_queue(sample_queue(store, row.id, "ann"))
+    await press(pilot, "g", "u")
+    assert isinstance(app.screen, QueuesScreen)
+    return app.screen
+
+
+async def test_how_far_a_stratum_of_verdicts_is_is_told_when_nothing_is_left(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await drawn_by(pilot, "verdict")
+        text = text_of(app, "detail")
+        assert "judge no" in text
+        rows = [each.split() for each in text.splitlines() if " judge " in f" {each} "]
+        strata = [each for each in rows if each[0] == "judge" and each[1] in ("yes", "no")]
+        assert strata
+        assert all(each[4] == "▒" for each in strata)
+        assert "hidden until all is" in " ".join(text.split())
+
+
+async def test_how_far_a_stratum_of_turns_is_may_be_told(app: FaithApp) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await drawn_by(pilot, "turn")
+        assert "▒" not in text_of(app, "detail")
