@@ -136,17 +136,16 @@ def progress(claims: Sequence[ClaimReading], figures: Figures) -> ProgressReport
     units = [
         Unit(claim.group, str(claim.human), str(claim.judge), claim.stratum) for claim in ordered
     ]
-    whole = figures.part(units)
-    last = figures.one(KAPPA, whole)
+    looks = _milestones(len(units))
+    tables = list(figures.growing(units, looks)) or [figures.part(units)]
+    last = figures.one(KAPPA, tables[-1])
     name, statistic = "cohen_kappa", KAPPA
     if last.value is None:
         name, statistic = "percent", PERCENT
-        last = figures.one(PERCENT, whole)
+        last = figures.one(PERCENT, tables[-1])
     history = []
-    for labels in _milestones(len(units)):
-        found = (
-            last if labels == len(units) else figures.one(statistic, figures.part(units[:labels]))
-        )
+    for labels, whole in zip(looks, tables, strict=False):
+        found = last if whole is tables[-1] else figures.one(statistic, whole)
         history.append(ProgressPoint(labels, found.value, found.ci_low, found.ci_high))
     half = _half_width(last)
     groups = len({unit.group for unit in units})

@@ -1,6 +1,6 @@
 """From readings to the tables of a report: which units count, and with what weight."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -36,6 +36,7 @@ from faithtui.domain.statistics.tables import (
     collapsed_groups,
     empty_table,
     grouped,
+    growing_cross_tables,
     weighted_cross_table,
 )
 from faithtui.domain.statistics.weights import quadratic
@@ -98,6 +99,22 @@ class Figures:
                 for unit in units
                 if unit.stratum is not None and unit.stratum in weights
             ),
+            self.categories,
+        )
+
+    def growing(self, units: Sequence[Unit], at: Sequence[int]) -> Iterator[Whole]:
+        """Put ever more units into tables by group, see `part`.
+
+        Args:
+            units: In the order in which they come.
+            at: How many to put in, rising; yields the tables of so many each time.
+        """
+        if self.frame is not None:
+            yield from (self.part(units[:count]) for count in at)
+            return
+        steps = zip((0, *at), at, strict=False)
+        yield from growing_cross_tables(
+            (((unit.group, unit.reference, unit.rated) for unit in units[a:b]) for a, b in steps),
             self.categories,
         )
 

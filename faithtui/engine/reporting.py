@@ -25,6 +25,7 @@ from faithtui.domain.split_readings import readings_within
 from faithtui.domain.splits import Split
 from faithtui.domain.steadiness import steadiness
 from faithtui.engine.examples import kept
+from faithtui.engine.pausing import collector_paused
 from faithtui.engine.splitting import conversations_in, split_rule
 from faithtui.engine.writing import replace_file
 from faithtui.errors import ConfigError, ExportError
@@ -77,6 +78,7 @@ class RunAgreement:
         return self.readings.claims
 
 
+@collector_paused()
 def run_agreement(
     store: Store,
     run: RunId,

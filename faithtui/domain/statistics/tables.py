@@ -6,7 +6,7 @@ tables put together from strata. Whole numbers stay whole numbers: leaving a gro
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -332,14 +332,32 @@ def cross_table(
             labels are in `categories`.
         categories: Declared labels.
     """
+    return next(growing_cross_tables([readings], categories))
+
+
+def growing_cross_tables(
+    parts: Iterable[Iterable[tuple[str, str, str]]], categories: Sequence[str]
+) -> Iterator[GroupedTable]:
+    """Count readings into a table that grows, see `cross_table`.
+
+    Args:
+        parts: Readings, part by part.
+        categories: Declared labels.
+
+    Yields:
+        The table of all parts so far, after each part.
+    """
     position = {name: i for i, name in enumerate(categories)}
     size = len(position)
-    by_group: dict[str, list[int]] = {}
-    for group, reference, judge in readings:
-        cells = by_group.setdefault(group, [0] * (size * size))
-        cells[position[reference] * size + position[judge]] += 1
     names = tuple(categories)
-    return GroupedTable(*_summed(empty_table(names), Counter(map(tuple, by_group.values()))))
+    by_group: dict[str, list[int]] = {}
+    for readings in parts:
+        for group, reference, judge in readings:
+            cells = by_group.get(group)
+            if cells is None:
+                cells = by_group[group] = [0] * (size * size)
+            cells[position[reference] * size + position[judge]] += 1
+        yield GroupedTable(*_summed(empty_table(names), Counter(map(tuple, by_group.values()))))
 
 
 def weighted_cross_table(

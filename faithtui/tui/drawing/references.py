@@ -166,13 +166,17 @@ def _reference(
     note: str,
     read: ReadView,
 ) -> list[Line]:
-    first = [Piece(f" {reference_letter(spec)}{truth.number:<3}", f"{look} strong")]
+    # Three digits need a blank too, and all of them the same margin.
+    cells = max(3, len(str(len(view.truths))) + 1)
+    first = [Piece(f" {reference_letter(spec)}{truth.number:<{cells}}", f"{look} strong")]
     plain = "quiet" if look == "quiet" else ""
     turn = None if spec.references_are_facts else _message(view, truth)
     if turn is not None:
         tail = " ".join(word for word in (f"turn {turn.position + 1}", note) if word)
         pieces = [shown(turn.content, plain), Piece(f"  {tail}", "quiet")]
-        images = image_lines(turn.images, image_numbers(view), width - 1, [Piece(" " * 5)])
+        images = image_lines(
+            turn.images, image_numbers(view), width - 1, [Piece(" " * (cells + 2))]
+        )
         return wrap(pieces, width - 1, first=first) + images
     where = _place(truth, read) if truth.document is not None else ""
     tail = " ".join(word for word in (where, note) if word)
