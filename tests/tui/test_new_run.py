@@ -99,6 +99,18 @@ async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
         assert app.session.run == 3
 
 
+async def test_a_late_reading_of_the_list_does_not_choose_its_run(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await form_of(pilot)
+        runs = next(each for each in app.screen_stack if isinstance(each, RunsScreen))
+        await press(pilot, "j", "space", "ctrl+s")
+        await until(pilot, lambda: len(app.session.active) == 2 and not app.session.snapshots())
+        assert app.session.run == 3
+        runs.post_message(RunsScreen.Loaded(runs.all))
+        await calm(pilot)
+        assert app.session.run == 3
+
+
 async def test_options_go_to_the_metrics_that_have_them(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         form = await form_of(pilot)

@@ -269,6 +269,23 @@ async def test_the_report_is_exported(app: FaithApp, store_path: Path, tmp_path:
     }
 
 
+async def test_the_report_of_a_run_is_exported_from_the_list_unless_one_works_blind(
+    app: FaithApp, store_path: Path, tmp_path: Path
+) -> None:
+    labelled(store_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.session.blinded = True
+        await press(pilot, "e")
+        assert "while you work blind" in status(app)
+        assert not (tmp_path / "reports").exists()
+        app.session.blinded = False
+        await press(pilot, "e")
+        assert "report written" in status(app)
+    (folder,) = (tmp_path / "reports").iterdir()
+    assert "report.html" in {path.name for path in folder.iterdir()}
+
+
 async def test_a_run_is_started_and_goes_on_while_one_reviews(
     app: FaithApp, store_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from faithtui.tui import plans
 from faithtui.tui.described import spec_of, units_at
 from faithtui.tui.drawing import agreement as draw
 from faithtui.tui.drawing import agreement_parts as parts
+from faithtui.tui.exporting import refusal, told, written_report
 from faithtui.tui.lines import BLANK, Line, Piece, shown_line
 from faithtui.tui.messages import Go
 from faithtui.tui.queue import item_of
@@ -129,7 +130,7 @@ class AgreementScreen(FaithScreen):
     class Exported(Message):
         """A report was written."""
 
-        paths: tuple[Path, ...]
+        directory: Path
 
     def make_panes(self) -> Panes:
         """Make the panes, the matrix first."""
@@ -395,7 +396,7 @@ class AgreementScreen(FaithScreen):
         """Refuse, audibly, what tells of single claims, while they are hidden."""
         if self.session.blind:
             self.app.bell()
-            self.say(Piece(f"{what} would show the judge's words while you work blind", "warn"))
+            self.say(refusal(what))
         return self.session.blind
 
     def action_review(self) -> None:
@@ -407,22 +408,15 @@ class AgreementScreen(FaithScreen):
         """Write the report into a new directory."""
         if self.agreement is None or self._refused("the report"):
             return
-        from faithtui.engine.reporting import FILES, write_report
-
-        run, session = self.agreement.row.id, self.session
-        directory = (
-            session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"
+        run = self.agreement.row.id
+        self.post_message(
+            self.Exported(await self.read(written_report, self.session, run, self.settings))
         )
-        paths = await self.read(
-            write_report, session.store, run, tuple(FILES), directory, settings=self.settings
-        )
-        self.post_message(self.Exported(tuple(paths)))
 
     @on(Exported)
     def show_exported(self, event: Exported) -> None:
         """Say where the report is."""
-        folder = shown_line(str(event.paths[0].parent)).text if event.paths else "nothing"
-        self.say(Piece("report written", "good"), Piece(f" · {folder}", "quiet"))
+        self.say(*told(event.directory))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""

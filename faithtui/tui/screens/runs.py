@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
@@ -15,6 +16,7 @@ from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of
 from faithtui.tui.drawing.lists import no_runs, nothing_found, run_details, run_head, run_line
+from faithtui.tui.exporting import refusal, told, written_report
 from faithtui.tui.finding import runs_found
 from faithtui.tui.lines import Line, Piece, shown_line
 from faithtui.tui.messages import Go, NewRunWanted, ResumeWanted
@@ -93,6 +95,14 @@ class RunsScreen(FilteredScreen):
             tooltip="Take up a run that was stopped or cancelled",
             id="runs.continue",
         ),
+        Binding(
+            "e",
+            "export",
+            "export report",
+            tooltip="Write the chosen run's report as HTML, Markdown, JSON and CSV into a new "
+            "directory",
+            id="runs.export",
+        ),
     ]
 
     runs = getters.query_one("#list", VirtualList)
@@ -108,6 +118,12 @@ class RunsScreen(FilteredScreen):
         """The metrics of the runs are known."""
 
         specs: "Mapping[RunId, MetricSpec]"
+
+    @dataclass
+    class Exported(Message):
+        """A report was written."""
+
+        directory: Path
 
     def make_panes(self) -> Panes:
         """Make the list and the details."""
@@ -208,11 +224,29 @@ class RunsScreen(FilteredScreen):
         if self.chosen is not None:
             self.post_message(ResumeWanted(self.chosen.id))
 
+    @work(exclusive=True, group="export", exit_on_error=False)
+    async def action_export(self) -> None:
+        """Write the report of the chosen run."""
+        if self.chosen is None:
+            return
+        if self.session.blind:
+            self.app.bell()
+            self.say(refusal("the report"))
+            return
+        self.post_message(
+            self.Exported(await self.read(written_report, self.session, self.chosen.id))
+        )
+
+    @on(Exported)
+    def show_exported(self, event: Exported) -> None:
+        """Say where the report is."""
+        self.say(*told(event.directory))
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""
         if action == "new_run":
             return self.session.is_open
-        if action == "screen":
+        if action in ("screen", "export"):
             return self.is_mounted and self.chosen is not None
         if action == "resume":
             return self.is_mounted and self._can_resume()
@@ -230,7 +264,8 @@ class RunsScreen(FilteredScreen):
 
     def _show_details(self) -> None:
         row = self.chosen
-        if row is not None:
+        # What is read late must not take away the run that is looked at on another screen.
+        if row is not None and self.is_current:
             self.session.choose_run(row.id)
         spec = None if row is None else self.specs.get(row.id)
         title = "Run" if row is None else f"Run #{row.id}"

@@ -1,0 +1,45 @@
+"""Writing a run's report from a screen."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import RunId
+from faithtui.tui.lines import Piece, shown_line
+from faithtui.tui.session import Session
+
+if TYPE_CHECKING:
+    from faithtui.domain.report_values import ReportSettings
+
+
+def written_report(session: Session, run: RunId, settings: "ReportSettings | None" = None) -> Path:
+    """Write a run's report, in every format, into a new directory. Meant for a thread.
+
+    Args:
+        session: Where the store is, and where reports go.
+        run: The run.
+        settings: What is asked for; None: the usual.
+
+    Returns:
+        The directory.
+
+    Raises:
+        ExportError: It cannot be written.
+    """
+    from faithtui.engine.reporting import FILES, write_report
+
+    directory = session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"
+    write_report(session.store, run, tuple(FILES), directory, settings=settings)
+    return directory
+
+
+def told(directory: Path) -> tuple[Piece, ...]:
+    """Say where a report is."""
+    return (
+        Piece("report written", "good"),
+        Piece(f" · {shown_line(str(directory)).text}", "quiet"),
+    )
+
+
+def refusal(what: str) -> Piece:
+    """Say why what tells of single claims is refused in blind mode."""
+    return Piece(f"{what} would show the judge's words while you work blind", "warn")
