@@ -8,7 +8,7 @@ from faithtui.domain.cautions import headline
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.levels import PASS
-from faithtui.domain.readings import AnswerReading, ClaimReading
+from faithtui.domain.readings import RunReadings
 from faithtui.domain.report_values import (
     AgreementReport,
     Detection,
@@ -49,8 +49,7 @@ def level_of(report: AgreementReport, level: Level) -> LevelReport:
 
 def units_of(
     report: AgreementReport,
-    claims: Sequence[ClaimReading],
-    answers: Sequence[AnswerReading],
+    readings: RunReadings,
     level: Level,
     cell: tuple[str, str],
     spec: "MetricSpec",
@@ -64,7 +63,7 @@ def units_of(
         drawn = report.claims.coverage.outside > 0
         return tuple(
             Unit(each.claim, each.conversation, each.key, each.turn, each.text)
-            for each in claims
+            for each in readings.claims
             if read.get(each.judge or "") == judge
             and read.get(each.human or "") == human
             and (not drawn or each.position is not None)
@@ -77,7 +76,7 @@ def units_of(
             each.turn,
             f"score {fmt.score(each.score)} over {counted(each.claims, spec)}",
         )
-        for each in answers
+        for each in readings.answers
         if each.passes is not None
         and each.claims
         and each.human is not None

@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.readings import AnswerReading
 from faithtui.domain.report_values import Level, ReportSettings
 from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.judges.opening import judge_title
@@ -123,7 +122,6 @@ class AgreementScreen(FaithScreen):
         """Agreement was computed."""
 
         agreement: "RunAgreement | None"
-        answers: tuple[AnswerReading, ...]
         spec: "MetricSpec | None"
 
     @dataclass
@@ -154,7 +152,6 @@ class AgreementScreen(FaithScreen):
     def on_mount(self) -> None:
         """Begin in the matrix."""
         self.agreement: RunAgreement | None = None
-        self.answers: tuple[AnswerReading, ...] = ()
         self.spec: MetricSpec | None = None
         self.level: Level | None = None
         self.settings = ReportSettings()
@@ -171,15 +168,14 @@ class AgreementScreen(FaithScreen):
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is None:
-            self.post_message(self.Loaded(None, (), None))
+            self.post_message(self.Loaded(None, None))
             return
         from faithtui.engine.reporting import run_agreement
 
         self.session.choose_run(run)
         agreement = await self.read(run_agreement, store, run, self.settings)
-        answers = await self.read(store.reviews.answer_readings, run)
         spec = await self.read(spec_of, agreement.row.spec)
-        self.post_message(self.Loaded(agreement, answers, spec))
+        self.post_message(self.Loaded(agreement, spec))
 
     @on(Loaded)
     def show_loaded(self, event: Loaded) -> None:
@@ -187,7 +183,7 @@ class AgreementScreen(FaithScreen):
         known = self.agreement is not None and event.agreement is not None
         if not known or self.agreement.row.id != event.agreement.row.id:  # type: ignore[union-attr]  # both are there
             self.level = None
-        self.agreement, self.answers, self.spec = event.agreement, event.answers, event.spec
+        self.agreement, self.spec = event.agreement, event.spec
         if event.agreement is not None and self.level is None:
             self.level = event.agreement.report.primary.level
         self._draw()
@@ -337,7 +333,7 @@ class AgreementScreen(FaithScreen):
         names = draw.level_of(report, self.level).table.categories
         judge, human = names[event.row], names[event.column]
         units = draw.units_of(
-            report, self.agreement.claims, self.answers, self.level, (judge, human), self.spec
+            report, self.agreement.readings, self.level, (judge, human), self.spec
         )
         words = units_at(self.level, self.spec)
         if not units:
