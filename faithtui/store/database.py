@@ -34,6 +34,7 @@ from sqlalchemy import (
     select,
 )
 
+from faithtui.domain.plain import visible_line
 from faithtui.errors import StoreError
 from faithtui.store.faults import check_path, errors_told, retrying
 
@@ -110,7 +111,7 @@ class Database:
             StoreError: The store is closed or cannot be read.
         """
         if self._closed:
-            raise StoreError(f"{self.path} is closed; open it again")
+            raise self._closed_error()
         with errors_told(self.path), self._readers.connect() as connection:
             yield connection
 
@@ -169,7 +170,7 @@ class Database:
         """Give a number that changes with every commit, of this process or of another one."""
         with self._watching, errors_told(self.path):
             if self._closed:
-                raise StoreError(f"{self.path} is closed; open it again")
+                raise self._closed_error()
             if self._watcher is None:
                 # The pragma compares with what this very connection saw before, so it has one
                 # to itself.
@@ -189,6 +190,14 @@ class Database:
             f"row {row} of table {table} refers to a row of {parent} that is not there"
             for table, row, parent, _ in lost
         ]
+
+    def _closed_error(self) -> StoreError:
+        """Say that the store is closed.
+
+        A thread that reads while the app leaves may have nobody left to hear it, and then it is
+        printed as it is: so the path is made visible here.
+        """
+        return StoreError(f"{visible_line(str(self.path), 1_000)} is closed; open it again")
 
     def close(self) -> None:
         """Run what is queued, fold the write-ahead log into the file, and let go of it."""
@@ -319,7 +328,7 @@ class Database:
 
         with self._lock:
             if self._closed:
-                raise StoreError(f"{self.path} is closed; open it again")
+                raise self._closed_error()
             self._queue.put(_Job(_URGENT if urgent else _ORDINARY, next(self._numbers), run))
         return future
 

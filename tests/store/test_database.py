@@ -437,3 +437,12 @@ def test_check_names_broken_references(store: Store, path: Path) -> None:
 def test_a_bug_keeps_its_traceback(store: Store) -> None:
     with pytest.raises(OperationalError, match="no such table"):
         write(store, "SELECT * FROM nowhere")
+
+
+def test_a_closed_store_is_named_without_terminal_codes(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "evil \x1b]2;title\x07.db")
+    store.close()
+    with pytest.raises(StoreError, match="is closed") as refused:
+        store.runs.rows()
+    assert "\x1b" not in str(refused.value)
+    assert "\x07" not in str(refused.value)
