@@ -11,6 +11,7 @@
     │   ├── JudgeTimeout           no answer within the deadline
     │   ├── JudgeUnavailable       connection refused or cut, 5xx, overloaded
     │   ├── JudgeRequestRejected   the provider does not take this request
+    │   │   └── JudgeUnsupported       nor any other of this form; another form may do
     │   └── JudgeReplyInvalid      an answer we cannot use; keeps the raw text
     │       ├── JudgeReplyTruncated    the answer stopped at the token limit
     │       └── JudgeRefused           refusal or content filter
@@ -127,6 +128,10 @@ class JudgeUnavailable(JudgeError):
 
 class JudgeRequestRejected(JudgeError):
     """The provider refuses this request; the same request would be refused again."""
+
+
+class JudgeUnsupported(JudgeRequestRejected):
+    """The provider does not know the form of this request, such as a schema or a tool."""
 
 
 class JudgeReplyInvalid(JudgeError):

@@ -21,6 +21,27 @@ class Stop(StrEnum):
     OTHER = "other"
 
 
+class Rung(StrEnum):
+    """A way to bind a judge to JSON, from the most to the least binding."""
+
+    SCHEMA = "schema"
+    """The provider's own structured output."""
+    TOOL = "tool"
+    """The call of a tool it is forced to make, whose arguments are the reply."""
+    JSON = "json"
+    """Some JSON object; its schema stands in the prompt."""
+    TEXT = "text"
+    """Nothing but the prompt, in which the schema stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimits:
+    """What a provider said of its limits beside a reply. None: it did not say."""
+
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one call. None: the provider did not say."""
@@ -31,6 +52,10 @@ class Usage:
     """All output tokens, reasoning included."""
     tokens_cached: int | None = None
     """Input tokens read from the provider's prompt cache."""
+    tokens_cache_write: int | None = None
+    """Input tokens written to the provider's prompt cache."""
+    tokens_reasoning: int | None = None
+    """Output tokens the model spent on thinking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +89,9 @@ class JudgeRequest:
     """Which repetition this is, when the same question is asked again on purpose."""
     images: tuple[ImageData, ...] = ()
     """Shown after the prompt, in order. Only sent to judges that take images."""
+    rung: Rung | None = None
+    """One of the judge's `rungs`; None: the first. Means nothing without a schema. No part of
+    what makes two questions equal: an answer serves however it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +106,9 @@ class JudgeReply:
     request_id: str | None = None
     served_model: str | None = None
     latency_ms: int = 0
+    rung: Rung | None = None
+    """How it was asked; None: a judge that needs no such way."""
+    limits: RateLimits = RateLimits()
 
 
 class Judge(Protocol):
@@ -102,14 +133,40 @@ class Judge(Protocol):
     def context_window(self) -> int | None:
         """How many tokens it can read and write at once; None when nobody knows."""
 
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """Ways to ask it for JSON, the most binding first; () when it needs none."""
+
+    @property
+    def account(self) -> str:
+        """Who counts its requests: judges with equal accounts share limits of speed.
+
+        Empty when nobody does, as for judges on this machine. Holds no secret.
+        """
+
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Put exactly one request on the wire, without retrying, and return what came back.
 
         A reply that stopped early or refused is returned with its `stop`, not raised.
 
         Raises:
+            JudgeUnsupported: It cannot be asked in this way; another may do.
             JudgeError: The request failed; the subclass says how.
         """
 
     async def aclose(self) -> None:
         """Release connections. Safe to call twice."""
+
+
+class LocalJudge:
+    """What judges without a network have in common: nobody binds or limits them."""
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """None is needed."""
+        return ()
+
+    @property
+    def account(self) -> str:
+        """Nobody counts its requests."""
+        return ""

@@ -36,7 +36,7 @@ from faithtui.domain.tasks import (
     SupportAnswer,
     Task,
 )
-from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
+from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.judges.overlap import (
     INTERCEPT,
     PLATT_INTERCEPT,
@@ -66,7 +66,7 @@ Related = Sequence[tuple[str, Relation]]
 """Statements of a document, in order, each with what it shares with the messages."""
 
 
-class OfflineJudge:
+class OfflineJudge(LocalJudge):
     """Answers by word overlap.
 
     Args:

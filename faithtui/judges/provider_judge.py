@@ -7,7 +7,7 @@ from typing import Protocol
 import httpx2
 
 from faithtui.errors import JudgeUnavailable
-from faithtui.judges.base import JudgeReply, JudgeRequest, Stop, Usage
+from faithtui.judges.base import JudgeReply, JudgeRequest, Rung, Stop, Usage
 from faithtui.judges.endpoints import Endpoint
 from faithtui.judges.exchange import RawAnswer, exchange, http_client, text_or_none
 from faithtui.judges.reading import clean_text
@@ -87,6 +87,16 @@ class ProviderJudge:
     def context_window(self) -> int | None:
         """Not known."""
         return None
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """All of them: what a server lacks, it says."""
+        return tuple(Rung)
+
+    @property
+    def account(self) -> str:
+        """Provider, host and key: what limits count by."""
+        return f"{self._endpoint.provider.name} {self._endpoint.host} {self._key.digest()}"
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once. See `Judge.send`."""

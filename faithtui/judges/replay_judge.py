@@ -11,11 +11,11 @@ import json
 from pathlib import Path
 
 from faithtui.errors import InputError, JudgeRequestRejected
-from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge
 from faithtui.judges.reading import clean_text
 
 
-class ReplayJudge:
+class ReplayJudge(LocalJudge):
     """Recorded replies, by question."""
 
     def __init__(self, path: Path) -> None:

@@ -31,7 +31,7 @@ from faithtui.domain.tasks import (
     SupportAnswer,
     Task,
 )
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, LocalJudge
 
 Reply = dict[str, object]
 
@@ -73,7 +73,7 @@ def fact_letters(name: str) -> list[int]:
     return [len(text) for text in (*facts, *(f"claim {name} {letter}" for letter in CLAIMS))]
 
 
-class SlowJudge:
+class SlowJudge(LocalJudge):
     """Sleeps, then answers any task.
 
     Args:
@@ -211,7 +211,7 @@ def _wrong(claim: str) -> bool:
     return letter == CLAIMS[-1] and int(name.rsplit(".", 1)[1]) % WRONG_EVERY == 0
 
 
-class CountingJudge:
+class CountingJudge(LocalJudge):
     """Counts what goes through it to a judge."""
 
     def __init__(self, judge: Judge) -> None:

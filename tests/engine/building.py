@@ -18,7 +18,7 @@ from faithtui.domain.tasks import (
 from faithtui.engine import planner
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import JudgeError
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.store.store import Store
 
 
@@ -46,7 +46,7 @@ def planned(store: Store, **changes: object) -> RunId:
     return planner.plan(store, RunRequest(**changes), environ={})  # type: ignore[arg-type]  # tests
 
 
-class CountingJudge:
+class CountingJudge(LocalJudge):
     """Supports every claim with the first truth, and remembers what it was asked.
 
     `before` runs before each answer: it may wait, or raise a JudgeError to fail the question.

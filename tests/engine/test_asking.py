@@ -31,7 +31,7 @@ from faithtui.errors import (
     JudgeTimeout,
     JudgeUnavailable,
 )
-from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, Stop, Usage
+from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, Stop, Usage
 from faithtui.metrics.base import Mismatch, Pace, Question, ReplyShape
 from faithtui.metrics.shapes import one_text
 from faithtui.store.records import StoredReply
@@ -45,7 +45,7 @@ CUT = JudgeReply('{"reason": "fi', stop=Stop.LENGTH)
 Answer = JudgeReply | JudgeError | Callable[[JudgeRequest], JudgeReply]
 
 
-class ScriptedJudge:
+class ScriptedJudge(LocalJudge):
     """Gives the scripted answers in turn, and the last one from then on."""
 
     ref = "scripted"

@@ -9,7 +9,7 @@ from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.tasks import SupportAnswer
 from faithtui.engine.asking import Asker, MemoryReplies
 from faithtui.errors import JudgeError
-from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, Stop
+from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, Stop
 from faithtui.metrics.base import Question
 from faithtui.metrics.llamaindex_faithfulness import LlamaIndexFaithfulness
 from faithtui.metrics.registry import build
@@ -21,7 +21,7 @@ KEY = "llamaindex-faithfulness"
 Said = str | JudgeError | Stop
 
 
-class PlainJudge:
+class PlainJudge(LocalJudge):
     """Gives its replies in the order of the questions, `NO` after the last."""
 
     ref = "plain"

@@ -28,7 +28,7 @@ from faithtui.domain.tasks import (
     Task,
 )
 from faithtui.errors import JudgeReplyInvalid, JudgeRequestRejected
-from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge
 from tests.parity.scripted import fitted, numbered
 
 Json = Any
@@ -42,7 +42,7 @@ SWALLOWED = ("ValueError", "TypeError", "ValidationError")
 INFERRED = {"yes": 1, "no": 0, "idk": 0}
 
 
-class OracleJudge:
+class OracleJudge(LocalJudge):
     """A judge whose answers are looked up in a case."""
 
     ref = "oracle"
