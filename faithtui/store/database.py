@@ -41,7 +41,7 @@ from faithtui.store.faults import check_path, errors_told, retrying
 T = TypeVar("T")
 V = TypeVar("V")
 
-HEAD = "0006"
+HEAD = "0007"
 """Newest revision in migrations/versions. Four digits, so that they sort."""
 
 APPLICATION_ID = 0x46544955
@@ -188,7 +188,9 @@ class Database:
             return [str(error)]
         return [f"the file is damaged: {line}" for line in damage if line != "ok"] + [
             f"row {row} of table {table} refers to a row of {parent} that is not there"
-            for table, row, parent, _ in lost
+            for table, row, parent in sorted(
+                {(table, row, parent) for table, row, parent, _ in lost}
+            )
         ]
 
     def _closed_error(self) -> StoreError:

@@ -13,6 +13,7 @@ from faithtui.errors import StoreError
 from faithtui.store.codecs import rule_to_json
 from faithtui.store.comparison import compare_view
 from faithtui.store.database import Database, new_id
+from faithtui.store.judge_tables import judge_call
 from faithtui.store.labels import acts_in, human_verdicts
 from faithtui.store.records import (
     CompareView,
@@ -27,7 +28,7 @@ from faithtui.store.records import (
 )
 from faithtui.store.rollups import change_item, human_columns
 from faithtui.store.rows import ItemOrder, item_rows, listed_rows, ordered_items, run_rows
-from faithtui.store.tables import judge_call, run, run_item, verdict, window
+from faithtui.store.tables import run, run_item, verdict, window
 from faithtui.store.texts import storable_json
 from faithtui.store.views import review_view
 from faithtui.store.windows import remove_failed_windows, save_window

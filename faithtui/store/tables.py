@@ -8,46 +8,24 @@ from datetime import datetime
 from typing import ClassVar
 
 from sqlalchemy import (
-    JSON,
     BigInteger,
     ForeignKeyConstraint,
     Index,
     LargeBinary,
-    MetaData,
     PrimaryKeyConstraint,
-    Table,
     UniqueConstraint,
     column,
     table,
     text,
 )
-from sqlalchemy.orm import registry
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 from sqlmodel.sql.sqltypes import UTCDateTime
 
+from faithtui.store.schema import JSON_OR_NULL, Stored, table_of
 from faithtui.store.texts import StoredText
 
-# A registry of our own: another program's SQLModel tables in the same process stay apart.
-# The convention names every constraint, so that later revisions can refer to it.
-_registry = registry(
-    metadata=MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-)
 
-_JSON = JSON(none_as_null=True)
-
-
-class _Stored(SQLModel, registry=_registry):
-    """Base of all tables."""
-
-
-class ConversationTable(_Stored, table=True):
+class ConversationTable(Stored, table=True):
     """An imported conversation; `source` and `key` are its identity."""
 
     __tablename__: ClassVar[str] = "conversation"
@@ -63,12 +41,12 @@ class ConversationTable(_Stored, table=True):
     """First characters of the first user message, for lists."""
     turns: int
     """How many it has."""
-    details: dict[str, object] = Field(sa_type=_JSON)
+    details: dict[str, object] = Field(sa_type=JSON_OR_NULL)
     """Its metadata, as imported."""
     imported_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class TurnTable(_Stored, table=True):
+class TurnTable(Stored, table=True):
     """One message of a conversation."""
 
     __tablename__: ClassVar[str] = "turn"
@@ -80,11 +58,11 @@ class TurnTable(_Stored, table=True):
     content: str = Field(sa_type=StoredText)
     has_context: bool
     """False: nobody knows what was retrieved. True without documents: nothing was."""
-    images: list[dict[str, str | None]] = Field(sa_type=_JSON)
+    images: list[dict[str, str | None]] = Field(sa_type=JSON_OR_NULL)
     """Its images in order: `sha256`, `media_type` and `url` of each."""
 
 
-class DocumentTable(_Stored, table=True):
+class DocumentTable(Stored, table=True):
     """A text that was retrieved, with its images; kept once however often it was."""
 
     __tablename__: ClassVar[str] = "document"
@@ -96,7 +74,7 @@ class DocumentTable(_Stored, table=True):
     text: str = Field(sa_type=StoredText)
 
 
-class TurnDocumentTable(_Stored, table=True):
+class TurnDocumentTable(Stored, table=True):
     """A document in the context of a turn."""
 
     __tablename__: ClassVar[str] = "turn_document"
@@ -113,11 +91,11 @@ class TurnDocumentTable(_Stored, table=True):
     position: int
     document_id: int = Field(foreign_key="document.id")
     source: str | None = Field(sa_type=StoredText)
-    images: list[dict[str, str | None]] = Field(sa_type=_JSON)
+    images: list[dict[str, str | None]] = Field(sa_type=JSON_OR_NULL)
     """Its images in order, as those of a turn."""
 
 
-class ImageTable(_Stored, table=True):
+class ImageTable(Stored, table=True):
     """An image of a turn or of a document, kept once however often it occurs."""
 
     __tablename__: ClassVar[str] = "image"
@@ -134,7 +112,7 @@ class ImageTable(_Stored, table=True):
     """Of the data, in bytes."""
 
 
-class RunTable(_Stored, table=True):
+class RunTable(Stored, table=True):
     """A metric and a judge over a selection, with counters so that lists never add up verdicts."""
 
     __tablename__: ClassVar[str] = "run"
@@ -144,8 +122,8 @@ class RunTable(_Stored, table=True):
     metric_version: str = Field(sa_type=StoredText)
     peer: str = Field(sa_type=StoredText)
     strategy: str = Field(sa_type=StoredText)
-    options: dict[str, object] = Field(sa_type=_JSON)
-    rule: dict[str, object] = Field(sa_type=_JSON)
+    options: dict[str, object] = Field(sa_type=JSON_OR_NULL)
+    rule: dict[str, object] = Field(sa_type=JSON_OR_NULL)
     """The scoring rule, so that people's labels can be scored without the metric."""
     judge: str = Field(sa_type=StoredText)
     judge_fingerprint: str = Field(sa_type=StoredText)
@@ -156,7 +134,7 @@ class RunTable(_Stored, table=True):
     """Digest of the examples its questions show; none: it shows none."""
     claims_from: str = Field(sa_type=StoredText)
     """`extracted` or `imported`."""
-    sources: list[str] = Field(sa_type=_JSON)
+    sources: list[str] = Field(sa_type=JSON_OR_NULL)
     concurrency: int
     state: str = Field(sa_type=StoredText)
     reason: str | None = Field(sa_type=StoredText)
@@ -181,9 +159,30 @@ class RunTable(_Stored, table=True):
     calls: int = 0
     tokens_in: int = Field(default=0, sa_type=BigInteger)
     tokens_out: int = Field(default=0, sa_type=BigInteger)
+    tokens_cached: int = Field(
+        default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"}
+    )
+    cost_nusd: int = Field(default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"})
+    """In units of 1e-9 US dollars, of the calls whose price was known."""
+    unpriced_calls: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Calls whose price was not known."""
+    retries: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Attempts that failed in a way that may pass, and were made again."""
+    budget_nusd: int | None = Field(sa_type=BigInteger)
+    """What it may cost, in units of 1e-9 US dollars; none: no limit."""
+    budget_tokens: int | None = Field(sa_type=BigInteger)
+    """Tokens it may use, read and written; none: no limit."""
+    batch: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
+    """Its questions go through the provider's batches."""
+    claims_run: int | None
+    """The run whose claims it judges, where `claims_from` is `run`."""
+    calibration: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    """How the probabilities of the embedded judge were recalibrated; none: they were not."""
+    archived_at: datetime | None = Field(sa_type=UTCDateTime)
+    """When it was put away; none: it is listed."""
 
 
-class RunItemTable(_Stored, table=True):
+class RunItemTable(Stored, table=True):
     """One conversation of a run: queue, resume point and what lists show."""
 
     __tablename__: ClassVar[str] = "run_item"
@@ -224,19 +223,19 @@ class RunItemTable(_Stored, table=True):
     missing: int = 0
     labelled: int = 0
     overridden: int = 0
-    labels: dict[str, int] = Field(sa_type=_JSON)
+    labels: dict[str, int] = Field(sa_type=JSON_OR_NULL)
     """How many unique claims have each label of the judge."""
     score: float | None
     """The judge's windowed score, for sorting."""
     corrected: float | None
-    scores: dict[str, object] | None = Field(sa_type=_JSON)
+    scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
     """The judge's three scores; None while pending."""
-    corrected_scores: dict[str, object] | None = Field(sa_type=_JSON)
+    corrected_scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
     checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Version of the checks its findings are from; 0: not checked since it was last judged."""
 
 
-class ClaimTable(_Stored, table=True):
+class ClaimTable(Stored, table=True):
     """One unique thing a person can label. Shared by runs."""
 
     __tablename__: ClassVar[str] = "claim"
@@ -260,7 +259,7 @@ class ClaimTable(_Stored, table=True):
     """The document a statement belongs to; None for the other kinds."""
 
 
-class TruthTable(_Stored, table=True):
+class TruthTable(Stored, table=True):
     """A fact a judge drew from one document, in one conversation of a run."""
 
     __tablename__: ClassVar[str] = "truth"
@@ -277,7 +276,7 @@ class TruthTable(_Stored, table=True):
     span_end: int | None
 
 
-class WindowTable(_Stored, table=True):
+class WindowTable(Stored, table=True):
     """A window of a conversation of a run, judged or failed."""
 
     __tablename__: ClassVar[str] = "window"
@@ -286,21 +285,21 @@ class WindowTable(_Stored, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_item_id: int = Field(foreign_key="run_item.id")
     position: int
-    interactions: list[int] = Field(sa_type=_JSON)
-    turns: list[int] = Field(sa_type=_JSON)
+    interactions: list[int] = Field(sa_type=JSON_OR_NULL)
+    turns: list[int] = Field(sa_type=JSON_OR_NULL)
     score: float | None
     score_state: str = Field(sa_type=StoredText)
     score_reason: str | None = Field(sa_type=StoredText)
     reason: str | None = Field(sa_type=StoredText)
     without_context: bool
-    surplus: list[str | None] = Field(sa_type=_JSON)
-    truths: list[int] = Field(sa_type=_JSON)
+    surplus: list[str | None] = Field(sa_type=JSON_OR_NULL)
+    truths: list[int] = Field(sa_type=JSON_OR_NULL)
     """Ids of the truths in view, in reading order. A list, because a row for each would be most
     of the file: every window repeats the truths of the ones before."""
     judged_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class VerdictTable(_Stored, table=True):
+class VerdictTable(Stored, table=True):
     """The judge's label of a claim in a window. Never edited."""
 
     __tablename__: ClassVar[str] = "verdict"
@@ -329,7 +328,7 @@ class VerdictTable(_Stored, table=True):
     """The first verdict of the claim in the first window that holds it."""
 
 
-class EvidenceTable(_Stored, table=True):
+class EvidenceTable(Stored, table=True):
     """A truth the judge named for a claim, in one conversation of a run."""
 
     __tablename__: ClassVar[str] = "evidence"
@@ -341,7 +340,7 @@ class EvidenceTable(_Stored, table=True):
     stance: str = Field(sa_type=StoredText)
 
 
-class FindingTable(_Stored, table=True):
+class FindingTable(Stored, table=True):
     """Something that looks wrong in what a judge said of a conversation; see docs/integrity.md."""
 
     __tablename__: ClassVar[str] = "finding"
@@ -360,7 +359,7 @@ class FindingTable(_Stored, table=True):
     detail: str = Field(sa_type=StoredText)
 
 
-class HumanLabelTable(_Stored, table=True):
+class HumanLabelTable(Stored, table=True):
     """One act of one person on one claim. Only ever appended."""
 
     __tablename__: ClassVar[str] = "human_label"
@@ -411,7 +410,7 @@ class HumanLabelTable(_Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class SampleTable(_Stored, table=True):
+class SampleTable(Stored, table=True):
     """A drawn queue: which claims of a run a person is to look at, and how they were chosen."""
 
     __tablename__: ClassVar[str] = "sample"
@@ -428,7 +427,7 @@ class SampleTable(_Stored, table=True):
     """Who drew it."""
     design: str = Field(sa_type=StoredText)
     """`simple`, `stratified` or `conversations`."""
-    stratified_by: list[str] = Field(sa_type=_JSON)
+    stratified_by: list[str] = Field(sa_type=JSON_OR_NULL)
     """What the strata are made of."""
     seed: int
     blind: bool
@@ -436,7 +435,7 @@ class SampleTable(_Stored, table=True):
     """Of the claims, how many are served with the judge's word in view."""
     frame: int
     """Claims it was drawn from."""
-    strata: list[dict[str, object]] = Field(sa_type=_JSON)
+    strata: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
     """`name`, `population` and `drawn` of each."""
     created_at: datetime = Field(sa_type=UTCDateTime)
     closed_at: datetime | None = Field(sa_type=UTCDateTime)
@@ -444,7 +443,7 @@ class SampleTable(_Stored, table=True):
     """What a spot-check came to."""
 
 
-class SampleClaimTable(_Stored, table=True):
+class SampleClaimTable(Stored, table=True):
     """A claim of a sample, at its place in the drawn order."""
 
     __tablename__: ClassVar[str] = "sample_claim"
@@ -464,7 +463,7 @@ class SampleClaimTable(_Stored, table=True):
     """Served with the judge's word in view, to see what that does to people."""
 
 
-class ExposureTable(_Stored, table=True):
+class ExposureTable(Stored, table=True):
     """A person had the judge's words on a conversation of a run on the screen."""
 
     __tablename__: ClassVar[str] = "exposure"
@@ -475,7 +474,7 @@ class ExposureTable(_Stored, table=True):
     at: datetime = Field(sa_type=UTCDateTime)
 
 
-class GuidelineTable(_Stored, table=True):
+class GuidelineTable(Stored, table=True):
     """A version of the text that says how to judge. Only ever appended."""
 
     __tablename__: ClassVar[str] = "guideline"
@@ -488,7 +487,7 @@ class GuidelineTable(_Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class SavedViewTable(_Stored, table=True):
+class SavedViewTable(Stored, table=True):
     """A filter and an order of a list under a name."""
 
     __tablename__: ClassVar[str] = "saved_view"
@@ -504,7 +503,7 @@ class SavedViewTable(_Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class SplitRuleTable(_Stored, table=True):
+class SplitRuleTable(Stored, table=True):
     """How conversations are split into train, dev and test. One row, made once."""
 
     __tablename__: ClassVar[str] = "split_rule"
@@ -522,7 +521,7 @@ class SplitRuleTable(_Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class TestOpeningTable(_Stored, table=True):
+class TestOpeningTable(Stored, table=True):
     """Somebody looked at figures of the test part. Only ever appended."""
 
     __tablename__: ClassVar[str] = "test_opening"
@@ -530,80 +529,46 @@ class TestOpeningTable(_Stored, table=True):
     id: int | None = Field(default=None, primary_key=True)
     command: str = Field(sa_type=StoredText)
     """Which one showed them."""
-    runs: list[int] = Field(sa_type=_JSON)
+    runs: list[int] = Field(sa_type=JSON_OR_NULL)
     """Of which runs."""
     opened_by: str = Field(sa_type=StoredText)
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class ExampleSetTable(_Stored, table=True):
+class ExampleSetTable(Stored, table=True):
     """Examples that runs show to their judge; kept once however many runs do."""
 
     __tablename__: ClassVar[str] = "example_set"
 
     digest: str = Field(primary_key=True, sa_type=StoredText)
     """Hash of the examples; runs name it."""
-    examples: list[dict[str, object]] = Field(sa_type=_JSON)
+    examples: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
     """In order, each as in its file."""
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class JudgeCallTable(_Stored, table=True):
-    """One reply of a judge, written the moment it arrived."""
-
-    __tablename__: ClassVar[str] = "judge_call"
-
-    id: int | None = Field(default=None, primary_key=True)
-    key: str = Field(sa_type=StoredText, index=True)
-    """Hash of everything that determines the reply."""
-    run_id: int | None = Field(foreign_key="run.id", index=True)
-    run_item_id: int | None = Field(foreign_key="run_item.id", index=True)
-    judge: str = Field(sa_type=StoredText)
-    step: str = Field(sa_type=StoredText)
-    usable: bool
-    """False: malformed; kept, and never found again."""
-    text: str = Field(sa_type=StoredText)
-    stop: str = Field(sa_type=StoredText)
-    structured: bool
-    tokens_in: int | None
-    tokens_out: int | None
-    tokens_cached: int | None
-    request_id: str | None = Field(sa_type=StoredText)
-    served_model: str | None = Field(sa_type=StoredText)
-    latency_ms: int
-    created_at: datetime = Field(sa_type=UTCDateTime)
-
-
-METADATA: MetaData = _registry.metadata
-
-
-def _table(model: type[_Stored]) -> Table:
-    return METADATA.tables[str(model.__tablename__)]
-
-
-conversation = _table(ConversationTable)
-turn = _table(TurnTable)
-document = _table(DocumentTable)
-turn_document = _table(TurnDocumentTable)
-image = _table(ImageTable)
-run = _table(RunTable)
-run_item = _table(RunItemTable)
-claim = _table(ClaimTable)
-truth = _table(TruthTable)
-window = _table(WindowTable)
-verdict = _table(VerdictTable)
-evidence = _table(EvidenceTable)
-finding = _table(FindingTable)
-human_label = _table(HumanLabelTable)
-sample = _table(SampleTable)
-sample_claim = _table(SampleClaimTable)
-exposure = _table(ExposureTable)
-guideline = _table(GuidelineTable)
-judge_call = _table(JudgeCallTable)
-saved_view = _table(SavedViewTable)
-split_rule = _table(SplitRuleTable)
-test_opening = _table(TestOpeningTable)
-example_set = _table(ExampleSetTable)
+conversation = table_of(ConversationTable)
+turn = table_of(TurnTable)
+document = table_of(DocumentTable)
+turn_document = table_of(TurnDocumentTable)
+image = table_of(ImageTable)
+run = table_of(RunTable)
+run_item = table_of(RunItemTable)
+claim = table_of(ClaimTable)
+truth = table_of(TruthTable)
+window = table_of(WindowTable)
+verdict = table_of(VerdictTable)
+evidence = table_of(EvidenceTable)
+finding = table_of(FindingTable)
+human_label = table_of(HumanLabelTable)
+sample = table_of(SampleTable)
+sample_claim = table_of(SampleClaimTable)
+exposure = table_of(ExposureTable)
+guideline = table_of(GuidelineTable)
+saved_view = table_of(SavedViewTable)
+split_rule = table_of(SplitRuleTable)
+test_opening = table_of(TestOpeningTable)
+example_set = table_of(ExampleSetTable)
 
 search_conversation = table("search_conversation", column("rowid"), column("text"))
 """Words of a conversation: its key and its messages; `rowid` is its id."""

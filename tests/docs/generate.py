@@ -36,7 +36,8 @@ from faithtui.judges import base as judges
 from faithtui.judges import opening
 from faithtui.metrics import base as metrics
 from faithtui.metrics import registry
-from faithtui.store import tables
+from faithtui.store import judge_tables, tables
+from faithtui.store.schema import METADATA
 from faithtui.tui.bindings import key_tables, preset_table
 from faithtui.tui.keymap import completed, preset_keymap
 from faithtui.tui.presets import CHANGES
@@ -174,12 +175,13 @@ def table_list() -> str:
     """Describe every table of the store with its columns."""
     docs = {
         _table_name(kind): kind
-        for kind in vars(tables).values()
+        for module in (tables, judge_tables)
+        for kind in vars(module).values()
         if isinstance(kind, type) and hasattr(kind, "__tablename__")
     }
-    words = _field_words(tables)
+    words = _field_words(tables) | _field_words(judge_tables)
     parts = []
-    for table in tables.METADATA.tables.values():
+    for table in METADATA.tables.values():
         kind = docs[table.name]
         rows = [
             [f"`{column.name}`", _type(column), _role(table, column), said]

@@ -20,7 +20,7 @@ from faithtui.store.database import HEAD
 from faithtui.store.migrations.upgrade import upgrade
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
-from faithtui.store.tables import METADATA
+from faithtui.store.schema import METADATA
 from tests.store.building import FACTS, RELEVANT, SUPPORTED, said, spec_of, talk
 from tests.store.test_claim_kinds import answer, statement
 from tests.store.test_images import DATA, FAR_IMAGE, PIXEL_IMAGE, PIXELS, album

@@ -6,7 +6,8 @@ stand in docs/contributing.md.
 
 from alembic import context
 
-from faithtui.store.tables import METADATA
+from faithtui.store import judge_tables, tables  # noqa: F401 (they fill the metadata)
+from faithtui.store.schema import METADATA
 
 context.configure(
     connection=context.config.attributes["connection"],
