@@ -43,6 +43,10 @@ _ALLOWED: Final = {
     "blind": "true or false",
     "audit_share": "a number from 0 to 1",
     "auto_advance": "true or false",
+    "requests_per_minute": "a whole number from 1",
+    "tokens_per_minute": "a whole number from 1",
+    "prices": "the path of a price table",
+    "redact": 'a function such as "package.module:function"',
 }
 """What each setting takes, for messages."""
 
@@ -81,6 +85,10 @@ def _is_share(value: object) -> bool:
     return 0 <= value <= 1  # false for NaN too
 
 
+def _is_count(value: object) -> bool:
+    return value is None or (type(value) is int and value >= 1)
+
+
 # By hand and not by pydantic: the first paint waits for the settings, and importing pydantic takes
 # a third of what an empty app takes to be seen.
 _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
@@ -95,6 +103,10 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "blind": lambda value: isinstance(value, bool),
     "audit_share": _is_share,
     "auto_advance": lambda value: isinstance(value, bool),
+    "requests_per_minute": _is_count,
+    "tokens_per_minute": _is_count,
+    "prices": lambda value: value is None or _is_path(value),
+    "redact": lambda value: value is None or (_is_name(value) and ":" in str(value)),
 }
 """What each setting takes; in words: `_ALLOWED`."""
 
@@ -126,6 +138,14 @@ class Settings:
     on people can be measured; [0, 1]."""
     auto_advance: bool = True
     """Whether a verdict goes on to the next claim."""
+    requests_per_minute: int | None = None
+    """Most requests a minute to one account; None: as many as the provider takes."""
+    tokens_per_minute: int | None = None
+    """Most tokens a minute to one account; None: as many as the provider takes."""
+    prices: Path | None = None
+    """A price table of the user's own; None: the one that comes with the program."""
+    redact: str | None = None
+    """Python function that every text goes through before it leaves this machine."""
 
 
 NAMES: Final = tuple(each.name for each in fields(Settings))
@@ -233,6 +253,8 @@ def checked(file: TomlText, environment: Mapping[str, str]) -> Configured:
                 f"{file.place(name)}: {told(name)} is not a setting; expected {known}"
             )
     values["store"] = Path(values["store"]).expanduser()
+    if values.get("prices") is not None:
+        values["prices"] = Path(values["prices"]).expanduser()
     if "audit_share" in values:
         values["audit_share"] = float(values["audit_share"])
     settings = Settings(**values)

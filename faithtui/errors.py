@@ -3,10 +3,17 @@
     FaithtuiError              exit code 1
     ├── ConfigError            2   settings, options, a missing key
     ├── InputError             3   a file we cannot read: path, line, field
-    ├── StoreError             4   newer schema, locked, no database, disk full
+    ├── StoreError             4   newer schema, no database, damaged
+    │   ├── StoreBusy              locked by another process
+    │   └── StoreFull              the disk is full
     ├── JudgeError             5
-    │   ├── JudgeAuthFailed        key missing, wrong or without permission; stops a run
-    │   ├── JudgeQuotaExceeded     nothing left to spend; stops a run
+    │   ├── JudgeUnusable          no other question can succeed now; stops a run
+    │   │   ├── JudgeAuthFailed        key missing, wrong or without permission
+    │   │   ├── JudgeQuotaExceeded     nothing left to spend with the provider
+    │   │   ├── JudgeMustWait          the provider wants a longer wait than a run can hold
+    │   │   ├── JudgeUnreachable       nothing answers at all
+    │   │   ├── JudgeSpeaksNoJson      no way of asking gets a usable answer
+    │   │   └── BudgetReached          the next question may cost more than is left of the budget
     │   ├── JudgeRateLimited       asked too fast; carries `retry_after_s`
     │   ├── JudgeTimeout           no answer within the deadline
     │   ├── JudgeUnavailable       connection refused or cut, 5xx, overloaded
@@ -82,6 +89,14 @@ class StoreError(FaithtuiError):
     exit_code = 4
 
 
+class StoreBusy(StoreError):
+    """Another process holds the lock. What was to be written can be written later."""
+
+
+class StoreFull(StoreError):
+    """The disk is full. What was to be written can be written when there is space."""
+
+
 class JudgeError(FaithtuiError):
     """A judge did not give a usable answer.
 
@@ -96,12 +111,40 @@ class JudgeError(FaithtuiError):
         super().__init__(message)
 
 
-class JudgeAuthFailed(JudgeError):
-    """The key is missing, wrong or lacks permission. No other question can succeed."""
+class JudgeUnusable(JudgeError):
+    """No other question can succeed now. A run stops here, and can go on later."""
 
 
-class JudgeQuotaExceeded(JudgeError):
-    """The account has nothing left to spend. No other question can succeed."""
+class JudgeAuthFailed(JudgeUnusable):
+    """The key is missing, wrong or lacks permission."""
+
+
+class JudgeQuotaExceeded(JudgeUnusable):
+    """The account has nothing left to spend."""
+
+
+class JudgeMustWait(JudgeUnusable):
+    """The provider asks for a longer wait than a run can hold.
+
+    Attributes:
+        retry_after_s: Seconds it asked for.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float, status: int | None = None) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(message, status=status)
+
+
+class JudgeUnreachable(JudgeUnusable):
+    """Nothing answers where the judge should be."""
+
+
+class JudgeSpeaksNoJson(JudgeUnusable):
+    """No way of asking for JSON got a usable answer."""
+
+
+class BudgetReached(JudgeUnusable):
+    """The next question may cost more than is left of the run's budget."""
 
 
 class JudgeRateLimited(JudgeError):

@@ -15,6 +15,9 @@ from faithtui.toml_text import TomlText
 
 Value = str | int | float | bool
 
+_COUNTS = ("requests_per_minute", "tokens_per_minute")
+"""Settings that are whole numbers where there is any, which an unset value does not show."""
+
 
 def write_setting(
     file: Path, name: str, value: Value | None, environment: Mapping[str, str] = os.environ
@@ -66,6 +69,8 @@ def read_value(name: str, text: str, now: object) -> Value | None:
     word = text.strip()
     if not word:
         return None
+    if name in _COUNTS:
+        now = 0
     if isinstance(now, bool) or name == "ascii":
         if word.casefold() not in ("true", "false"):
             raise ConfigError(f"`{name}` is not valid; expected {allowed(name)}")

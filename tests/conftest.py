@@ -9,3 +9,6 @@ from hypothesis import settings
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+# The developer's own keys stay out of the tests, also of those in other processes.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"

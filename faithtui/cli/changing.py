@@ -9,7 +9,6 @@ from faithtui.config import load_settings
 from faithtui.engine.changing import RunChange, changed
 from faithtui.engine.splitting import read_split
 from faithtui.interchange.report_words import number, p_value
-from faithtui.judges.opening import judge_title
 from faithtui.store.records import RunRow
 
 
@@ -85,7 +84,7 @@ def _put(change: RunChange) -> None:
 def _title(row: RunRow) -> str:
     examples = ", shown examples" if row.spec.examples else ""
     return (
-        f"run {row.id}: {row.spec.metric} by {judge_title(row.spec.judge)}, "
+        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}, "
         f"prompts {row.spec.prompt_digest[:12]}{examples}"
     )
 

@@ -2,7 +2,6 @@
 
 from faithtui.cli.output import Column, put_table
 from faithtui.domain.scores import Score
-from faithtui.judges.opening import judge_title
 from faithtui.metrics.registry import entry
 from faithtui.store.records import ComparedCell, ComparedRun, CompareView, ItemState
 
@@ -59,7 +58,7 @@ def compared_json(view: CompareView) -> dict[str, object]:
                 "run": each.run.id,
                 "metric": each.run.spec.metric,
                 "judge": each.run.spec.judge,
-                "judge_title": judge_title(each.run.spec.judge),
+                "judge_title": each.run.spec.judge_title,
             }
             for each in view.runs
         ],

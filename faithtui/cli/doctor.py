@@ -12,20 +12,14 @@ from pathlib import Path
 from faithtui.cli.opening import open_store, store_path
 from faithtui.cli.output import put, put_json
 from faithtui.config import Settings, load_settings
-from faithtui.domain.tasks import ExtractClaims
+from faithtui.engine.circumstances import Circumstances, circumstances
+from faithtui.engine.trying import try_judge
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
-from faithtui.judges.base import JudgeRequest
-from faithtui.judges.opening import missing_key, open_judge
-from faithtui.paths import config_file
-
-KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
-DEADLINE_S = 30.0
-PROBE_SCHEMA = {
-    "type": "object",
-    "properties": {"a0": {"type": "array", "items": {"type": "string"}}},
-    "required": ["a0"],
-    "additionalProperties": False,
-}
+from faithtui.judges.endpoints import is_ours
+from faithtui.judges.keys import VARIABLES, how_to_give
+from faithtui.judges.opening import missing_key
+from faithtui.logbook import LOG_FILE
+from faithtui.paths import config_file, log_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +34,53 @@ class Finding:
     """What the command exits with when this is the worst that was found."""
 
 
-def doctor(store: Path | None, judge: str | None, base_url: str | None, *, as_json: bool) -> int:
+def doctor(
+    store: Path | None,
+    judge: str | None,
+    base_url: str | None,
+    *,
+    offline: bool,
+    as_json: bool,
+) -> int:
     """Check everything; 0 when sound, else the exit code of the first thing that is not."""
+    found = findings(store, judge, base_url, offline=offline)
+    if as_json:
+        put_json([asdict(each) for each in found])
+    else:
+        for each in found:
+            mark = {True: "ok ", False: "NO ", None: "   "}[each.ok]
+            put(f"{mark} {each.name}: {each.text}")
+    return next((each.exit_code for each in found if each.ok is False), 0)
+
+
+def findings(
+    store: Path | None, judge: str | None, base_url: str | None, *, offline: bool
+) -> list[Finding]:
+    """Look at everything.
+
+    Args:
+        store: The store; None: the one of the settings.
+        judge: Who is asked a question; None: the judge of the settings.
+        base_url: Its address; None: its own, or as set.
+        offline: Ask nobody over a network.
+
+    Raises:
+        ConfigError: The settings cannot be read.
+    """
     settings = load_settings()
-    findings = [
+    around = circumstances(prices=settings.prices, redact=settings.redact)
+    ref = judge or settings.judge
+    address = base_url or (settings.base_url if ref == settings.judge else None)
+    return [
         Finding("faithtui", None, f"{version('faithtui')}, Python {sys.version.split()[0]}"),
         Finding("settings", None, _settings_text()),
         *_store(store, settings),
-        *(_key(name) for name in KEYS),
-        _judge(judge or settings.judge, base_url or (None if judge else settings.base_url)),
+        *(_key(name) for name in VARIABLES),
+        Finding("prices", None, f"of {around.prices.date}, {settings.prices or 'built in'}"),
+        _judge(ref, address, around, offline=offline),
+        Finding("log", None, str(log_dir() / LOG_FILE)),
         _terminal(),
     ]
-    if as_json:
-        put_json([asdict(each) for each in findings])
-    else:
-        for each in findings:
-            mark = {True: "ok ", False: "NO ", None: "   "}[each.ok]
-            put(f"{mark} {each.name}: {each.text}")
-    return next((each.exit_code for each in findings if each.ok is False), 0)
 
 
 def _settings_text() -> str:
@@ -94,32 +117,20 @@ def _key(name: str) -> Finding:
     return Finding(name, None, "set (not shown)" if there else "not set")
 
 
-def _judge(ref: str, base_url: str | None) -> Finding:
-    """Put one small question to the judge."""
+def _judge(ref: str, base_url: str | None, around: Circumstances, *, offline: bool) -> Finding:
+    """Put one small question to the judge, unless that needs a network there is to be none of."""
     name = f"judge {ref}"
-    try:
-        key = missing_key(ref, base_url, os.environ)
-        if key is not None:
-            return Finding(name, False, f"needs a key: set {key}", ConfigError.exit_code)
-        latency_ms = asyncio.run(_probe(ref, base_url))
-    except FaithtuiError as error:
-        return Finding(name, False, str(error), error.exit_code)
-    return Finding(name, True, f"answers, {latency_ms} ms")
-
-
-async def _probe(ref: str, base_url: str | None) -> int:
-    answer = "Parcels leave the depot within two days."
-    request = JudgeRequest(
-        step="probe",
-        task=ExtractClaims((answer,)),
-        system="Answer with one JSON object of the requested shape.",
-        prompt=f'List the claims of this answer as {{"a0": ["..."]}}: {answer}',
-        schema=PROBE_SCHEMA,
-        max_tokens=500,
-    )
-    async with open_judge(ref, base_url=base_url, timeout_s=DEADLINE_S) as judge:
-        reply = await judge.send(request)
-    return reply.latency_ms
+    if offline and not is_ours(ref):
+        try:
+            variable = missing_key(ref, base_url, os.environ)
+        except FaithtuiError as error:
+            return Finding(name, False, str(error), error.exit_code)
+        if variable is not None:
+            text = f"it needs a key: {how_to_give(variable)}"
+            return Finding(name, False, text, ConfigError.exit_code)
+        return Finding(name, None, "not asked, as wanted")
+    trial = asyncio.run(try_judge(ref, base_url, around=around))
+    return Finding(name, trial.ok, trial.sentence, trial.exit_code)
 
 
 def _terminal() -> Finding:

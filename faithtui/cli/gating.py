@@ -10,13 +10,15 @@ from pathlib import Path
 from faithtui.cli.figures_json import estimate_json
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, put, put_json, put_table, say
+from faithtui.cli.reporting import read_word
 from faithtui.config import load_settings
 from faithtui.domain.gate import EXIT_CODES, TITLES, Basis, Check, Criterion, Outcome
-from faithtui.domain.report_values import Level
+from faithtui.domain.ids import SampleId
+from faithtui.domain.reported.settings import Level
+from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.engine import gating
 from faithtui.engine.gating import GateOrder, GateResult
 from faithtui.errors import ConfigError, FaithtuiError
-from faithtui.judges.opening import judge_title
 
 BROKEN = EXIT_CODES[Outcome.STALE]
 
@@ -31,13 +33,16 @@ def order(
     lower: bool | None,
     among_labelled: bool,
     level: str | None,
+    idk: str | None,
+    blind_only: bool,
+    sample: int | None,
     certificate: Path | None,
     write: Path | None,
 ) -> GateOrder:
     """Put what was typed into an order.
 
     Raises:
-        ConfigError: There is no such level.
+        ConfigError: There is no such level, or no such rule.
     """
     if level is not None and level not in tuple(Level):
         raise ConfigError(f"there is no level `{level}`; known: {', '.join(Level)}")
@@ -51,6 +56,9 @@ def order(
         basis=basis,
         among_labelled=among_labelled,
         level=None if level is None else Level(level),
+        idk=None if idk is None else read_word(IdkRule, idk, "idk rule"),
+        blind_only=True if blind_only else None,
+        sample=None if sample is None else SampleId(sample),
         certificate=certificate,
         write=write,
     )
@@ -94,8 +102,8 @@ def _print(result: GateResult, *, as_json: bool) -> None:
 def _put(result: GateResult) -> None:
     row = result.row
     put(
-        f"run {row.id}: {row.spec.metric} by {judge_title(row.spec.judge)} against people, "
-        f"{result.measured.level}"
+        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title} against people, "
+        f"{result.measured.level}{_counted(result)}"
     )
     put_table(
         [
@@ -111,6 +119,13 @@ def _put(result: GateResult) -> None:
     put(f"result: {result.outcome}")
     if result.written is not None:
         put(f"certificate: {result.written}")
+
+
+def _counted(result: GateResult) -> str:
+    """Say what is unusual in how labels were counted."""
+    settings = result.settings
+    words = "" if settings.idk is IdkRule.THREE else f", unsure ones read as {settings.idk}"
+    return f"{words}, blind verdicts only" if settings.blind_only else words
 
 
 def _row(check: Check, basis: Basis) -> tuple[str, ...]:
@@ -146,9 +161,12 @@ def _as_json(result: GateResult) -> dict[str, object]:
         "run": result.row.id,
         "metric": result.row.spec.metric,
         "judge": result.row.spec.judge,
+        "judge_title": result.row.spec.judge_title,
         "level": result.measured.level,
         "design": result.measured.design,
         "basis": result.thresholds.basis,
+        "idk": result.settings.idk,
+        "blind_only": result.settings.blind_only,
         "result": result.outcome,
         "exit_code": EXIT_CODES[result.outcome],
         "criteria": [

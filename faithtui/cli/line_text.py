@@ -136,7 +136,7 @@ def _paragraphs(name: str, text: str) -> list[str]:
 def judge_lines(served: Served) -> list[str]:
     """Say what the judge said of the claim; only for those who may know."""
     judge, labels = served.claim.judge, served.spec.labels
-    lines = labelled("judge", fmt.word(judge.label, labels))
+    lines = labelled("judge", fmt.word(judge.label, labels, served.view.run.spec.judge))
     if judge.reason:
         lines += labelled("judge's reason", judge.reason)
     truths = {truth.id: truth for truth in served.view.truths}

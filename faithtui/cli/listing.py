@@ -15,15 +15,14 @@ from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import Score, ScoreSet
+from faithtui.engine.conversation_json import item_json, run_json, view_json
 from faithtui.errors import ConfigError
-from faithtui.judges.opening import judge_title
 from faithtui.metrics.base import MetricSpec
 from faithtui.metrics.registry import entry
 from faithtui.store.records import (
     ClaimView,
     ItemRow,
     ReviewView,
-    RunRow,
     RunSpec,
     TruthView,
 )
@@ -34,12 +33,18 @@ PAGE = 500
 """Conversations fetched at a time."""
 
 
-def runs(store: Path | None, *, as_json: bool) -> int:
-    """List all runs."""
+def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
+    """List the runs, or those that were archived."""
     with open_store(store, load_settings()) as opened:
-        rows = opened.runs.rows()
+        rows = [row for row in opened.runs.rows() if (row.archived_at is not None) is archived]
+        out = opened.batches.all_out()
     if as_json:
-        put_json([_run_json(row) for row in rows])
+        put_json(
+            [
+                {**run_json(row), "questions_out": out[row.id].questions if row.id in out else 0}
+                for row in rows
+            ]
+        )
         return 0
     put_table(
         (
@@ -60,8 +65,10 @@ def runs(store: Path | None, *, as_json: bool) -> int:
             (
                 str(row.id),
                 row.spec.metric,
-                row.spec.judge,
-                row.state.value,
+                row.spec.judge_title,
+                f"{row.state.value}: {out[row.id].questions} out"
+                if row.id in out
+                else row.state.value,
                 f"{row.done + row.failed + row.skipped}/{row.conversations}",
                 str(row.failed),
                 str(row.skipped),
@@ -112,7 +119,7 @@ def show(
         compared = opened.runs.compare_view(row.conversation)
         record_seen(opened, [row.id], configured, reviewer, in_all_runs=True)
     if as_json:
-        put_json({**_view_json(view), "metrics_compared": compared_json(compared)})
+        put_json({**view_json(view), "metrics_compared": compared_json(compared)})
         return 0
     put("\n".join(_view_lines(view)))
     if len(compared.runs) > 1:
@@ -142,7 +149,7 @@ def _conversations(
         for row in store.runs.item_rows(items[start : start + PAGE])
     ]
     if as_json:
-        put_json([_item_json(row) for row in rows])
+        put_json([item_json(row) for row in rows])
         return
     put_table(
         (
@@ -205,7 +212,7 @@ def _view_lines(view: ReviewView) -> list[str]:
     """Write a conversation's claims with verdicts and evidence for a terminal of any width."""
     item = view.item
     lines = [
-        f"run {view.run.id} · {view.run.spec.metric} by {judge_title(view.run.spec.judge)}",
+        f"run {view.run.id} · {view.run.spec.metric} by {view.run.spec.judge_title}",
         visible_line(
             f"{item.source}/{item.key} · {plural(item.turns, 'turn')} · "
             f"{plural(item.windows, 'window')}"
@@ -295,134 +302,3 @@ def _scores(scores: ScoreSet) -> str:
         f"windowed {_score(scores.windowed)} · per interaction {_score(scores.per_interaction)} · "
         f"pooled {_score(scores.pooled)}"
     )
-
-
-def _score_json(score: Score | None) -> dict[str, object] | None:
-    if score is None:
-        return None
-    return {"value": score.value, "state": score.state.value, "reason": score.reason}
-
-
-def _scores_json(scores: ScoreSet | None) -> dict[str, object] | None:
-    if scores is None:
-        return None
-    return {
-        "windowed": _score_json(scores.windowed),
-        "per_interaction": _score_json(scores.per_interaction),
-        "pooled": _score_json(scores.pooled),
-    }
-
-
-def _run_json(row: RunRow) -> dict[str, object]:
-    spec = row.spec
-    return {
-        "run": row.id,
-        "metric": spec.metric,
-        "judge": spec.judge,
-        "strategy": spec.strategy,
-        "options": dict(spec.options),
-        "claims_from": spec.claims,
-        "sources": list(spec.sources),
-        "state": row.state.value,
-        "reason": row.reason,
-        "created_at": row.created_at.isoformat(),
-        "finished_at": None if row.finished_at is None else row.finished_at.isoformat(),
-        "conversations": row.conversations,
-        "done": row.done,
-        "failed": row.failed,
-        "skipped": row.skipped,
-        "pending": row.pending,
-        "windows": row.windows,
-        "failed_windows": row.failed_windows,
-        "claims": row.claims,
-        "missing_verdicts": row.missing_verdicts,
-        "labelled": row.labelled,
-        "score": row.score,
-        "corrected": row.corrected,
-        "calls": row.calls,
-        "tokens_in": row.tokens_in,
-        "tokens_out": row.tokens_out,
-    }
-
-
-def _item_json(row: ItemRow) -> dict[str, object]:
-    return {
-        "number": row.number,
-        "source": row.source,
-        "conversation": row.key,
-        "state": row.state.value,
-        "reason": row.reason,
-        "turns": row.turns,
-        "windows": row.windows,
-        "judge": _scores_json(row.scores),
-        "corrected": _scores_json(row.corrected),
-        "claims": row.claims,
-        "labels": dict(row.labels),
-        "missing": row.missing,
-        "labelled": row.labelled,
-        "overridden": row.overridden,
-    }
-
-
-def _view_json(view: ReviewView) -> dict[str, object]:
-    return {
-        "run": _run_json(view.run),
-        "conversation": _item_json(view.item),
-        "reason": view.reason,
-        "windows": [
-            {
-                "position": window.position,
-                "turns": list(window.turns),
-                "judge": _score_json(window.score),
-                "corrected": _score_json(window.corrected),
-                "reason": window.reason,
-                "without_context": window.without_context,
-            }
-            for window in view.windows
-        ],
-        "claims": [_claim_json(claim) for claim in view.claims],
-        "truths": [
-            {
-                "truth": f"T{truth.number}",
-                "text": truth.text,
-                "document": truth.document,
-                "windows": list(truth.windows),
-            }
-            for truth in view.truths
-        ],
-    }
-
-
-def _claim_json(claim: ClaimView) -> dict[str, object]:
-    return {
-        "claim": claim.id,
-        "number": claim.number,
-        "turn": claim.turn,
-        "kind": claim.kind,
-        "document": claim.document,
-        "text": claim.text,
-        "span": None if claim.span is None else [claim.span.start, claim.span.end],
-        "judge": claim.judge.label,
-        "human": claim.human,
-        "verdicts": [
-            {
-                "window": verdict.window,
-                "label": verdict.label,
-                "word": verdict.word,
-                "reason": verdict.reason,
-                "confidence": verdict.confidence,
-            }
-            for verdict in claim.verdicts
-        ],
-        "evidence": [{"truth_id": each.truth, "stance": each.stance} for each in claim.evidence],
-        "people": [
-            {
-                "reviewer": said.reviewer,
-                "verdict": said.verdict,
-                "action": None if said.action is None else said.action.value,
-                "note": said.note,
-            }
-            for said in (claim.mine, *claim.others)
-            if said is not None
-        ],
-    }

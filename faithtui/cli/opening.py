@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from faithtui.config import Configured, Settings, load_configured
 from faithtui.domain.ids import RunId
 from faithtui.errors import ConfigError, StoreError
-from faithtui.paths import keymap_beside, state_dir
+from faithtui.paths import keymap_beside, log_dir, state_dir
 from faithtui.tui.loading import loading
 
 if TYPE_CHECKING:
@@ -157,6 +157,7 @@ def show_app(
     # that one waits for the grid: a finer one costs nothing while nothing is painted.
     os.environ.setdefault("TEXTUAL_FPS", "240")
     with loading():
+        from faithtui.logbook import open_log
         from faithtui.tui import catalog
         from faithtui.tui.app import FaithApp
         from faithtui.tui.ascii import wants_ascii
@@ -165,6 +166,7 @@ def show_app(
         from faithtui.tui.session import Defaults
 
         catalog.main_screen(first_screen)
+    open_log(log_dir(configured.environment), environ=configured.environment)
     settings = configured.settings
     # Whoever says where to begin does not want to go on where they stopped.
     named = run is not None or queue is not None or first_screen != "runs"

@@ -8,13 +8,19 @@ from typing import TextIO, assert_never
 
 from faithtui.cli.output import plural, put_json
 from faithtui.domain.plain import visible, visible_line
+from faithtui.engine.budgeting import NUSD, Caps
 from faithtui.engine.events import (
+    BatchRead,
+    BatchSent,
     CallRetried,
+    Draining,
     ItemFinished,
     Progress,
     RunEnded,
     RunEvent,
     RunStarted,
+    StoreTroubled,
+    WayChanged,
     WindowAssessed,
     WindowFailed,
 )
@@ -22,6 +28,15 @@ from faithtui.engine.events import (
 REDRAW_S = 0.1
 PLAIN_S = 5.0
 """Seconds between lines when nobody watches."""
+
+RETRIES_S = 1.0
+"""Seconds between two lines about attempts that are made again: a bad hour has thousands."""
+
+NO_CAPS = Caps()
+
+
+BAR = 16
+"""Cells of the bar."""
 
 
 def duration(seconds: float) -> str:
@@ -34,8 +49,17 @@ def duration(seconds: float) -> str:
 class ProgressLine:
     """An event sink for people."""
 
-    def __init__(self, out: TextIO | None = None) -> None:
+    def __init__(self, out: TextIO | None = None, caps: Caps = NO_CAPS) -> None:
+        """Prepare.
+
+        Args:
+            out: Where to write; None: stderr.
+            caps: What the run may spend.
+        """
         self._out = out or sys.stderr
+        self._caps = caps
+        self._asked = 0
+        self._asked_at = 0.0
         self._live = self._out.isatty()
         self._began = time.monotonic()
         self._drawn = 0.0
@@ -52,12 +76,32 @@ class ProgressLine:
             case WindowFailed():
                 self._update(event.progress)
             case CallRetried():
-                wait = f"{event.step}: {event.error}, asked again in {event.wait_s:.1f} s"
-                self._line(wait)
+                self._retried(event)
+            case WayChanged():
+                self._line(f"the judge does not answer by {event.left}; asked by {event.taken} now")
+            case StoreTroubled():
+                self._line(event.trouble or "the store can be written again; going on")
+            case BatchSent():
+                self._line(f"{plural(event.questions, 'question')} handed to the provider")
+            case BatchRead():
+                self._update(event.progress)
+            case Draining():
+                count = plural(event.progress.in_flight, "answer")
+                self._line(f"waiting for {count} on the way; Ctrl-C again stops at once")
             case RunEnded():
                 self._update(event.progress, last=True)
             case _:
                 assert_never(event)
+
+    def _retried(self, event: CallRetried) -> None:
+        """Tell of attempts that are made again, a few a second at most."""
+        self._asked += 1
+        now = time.monotonic()
+        if now - self._asked_at < (RETRIES_S if self._asked_at else 0):
+            return
+        more = f" ({self._asked} so far)" if self._asked > 1 else ""
+        self._asked_at = now
+        self._line(f"{event.step}: {event.error}, asked again in {event.wait_s:.1f} s{more}")
 
     def _update(self, progress: Progress, *, last: bool = False) -> None:
         now = time.monotonic()
@@ -88,26 +132,44 @@ class ProgressLine:
         self._out.flush()
 
     def _text(self, progress: Progress, elapsed: float) -> str:
-        parts = [
-            f"{progress.finished}/{progress.conversations} conversations",
-            plural(progress.windows, "window"),
-            plural(progress.calls, "call"),
-        ]
-        if progress.calls_stored:
-            parts.append(f"{progress.calls_stored} from the store")
-        if progress.tokens_in or progress.tokens_out:
-            parts.append(f"{progress.tokens_in:,} tokens in, {progress.tokens_out:,} out")
-        if progress.failed:
-            parts.append(f"{progress.failed} failed")
-        if progress.skipped:
-            parts.append(f"{progress.skipped} skipped")
         fresh = progress.finished - (self._before or 0)
         left = progress.conversations - progress.finished
+        parts = [f"{progress.finished}/{progress.conversations} conversations"]
         if fresh and left:
             parts.append(f"{duration(elapsed / fresh * left)} to go")
         else:
             parts.append(duration(elapsed))
-        return " · ".join(parts)
+        parts.append(plural(progress.windows, "window"))
+        parts.append(plural(progress.calls, "call"))
+        if progress.calls and elapsed >= 1:
+            parts.append(f"{60 * progress.calls / elapsed:.0f}/min")
+        if progress.calls_stored:
+            parts.append(f"{progress.calls_stored} from the store")
+        parts += self._spent(progress)
+        if progress.failed:
+            parts.append(f"{progress.failed} failed")
+        if progress.skipped:
+            parts.append(f"{progress.skipped} skipped")
+        text = " · ".join(parts)
+        return f"{_bar(progress)} {text}" if self._live else text
+
+    def _spent(self, progress: Progress) -> list[str]:
+        parts = []
+        if progress.cost_nusd or self._caps.nusd is not None:
+            limit = "" if self._caps.nusd is None else f" of ${self._caps.nusd / NUSD:.2f}"
+            parts.append(f"${progress.cost_nusd / NUSD:.4f}{limit}")
+        if progress.unpriced_calls:
+            parts.append(f"price of {plural(progress.unpriced_calls, 'call')} unknown")
+        if progress.tokens_in or progress.tokens_out:
+            cached = f" ({progress.tokens_cached:,} cached)" if progress.tokens_cached else ""
+            parts.append(f"{progress.tokens_in:,} tokens in{cached}, {progress.tokens_out:,} out")
+        return parts
+
+
+def _bar(progress: Progress) -> str:
+    share = progress.finished / progress.conversations if progress.conversations else 0.0
+    full = int(share * BAR)
+    return f"[{'#' * full}{'.' * (BAR - full)}]"
 
 
 def print_event(event: RunEvent) -> None:

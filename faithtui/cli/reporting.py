@@ -5,15 +5,24 @@ from pathlib import Path
 from typing import TypeVar, get_args
 
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import put, put_document, put_json, say
-from faithtui.config import load_settings
-from faithtui.domain.ids import SampleId
+from faithtui.cli.output import plural, put, put_document, put_json, say
+from faithtui.cli.seeing import record_conversations
+from faithtui.config import load_configured
+from faithtui.domain.ids import ConversationId, SampleId
 from faithtui.domain.readings import Duplicates
-from faithtui.domain.report_values import IntervalMethod, ReportSettings
+from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.statistics.recoding import IdkRule
-from faithtui.engine.reporting import FILES, Format, render, run_agreement, write_report
-from faithtui.engine.splitting import opened_test, read_split
+from faithtui.engine.reporting import (
+    FILES,
+    Format,
+    RunAgreement,
+    render,
+    run_agreement,
+    write_files,
+)
+from faithtui.engine.splitting import opened_test, read_split, test_among
 from faithtui.errors import ConfigError
+from faithtui.store.store import Store
 
 WordT = TypeVar("WordT", bound=StrEnum)
 
@@ -39,34 +48,51 @@ def report(
     if len(chosen) > 1 and output is None:
         raise ConfigError("stdout takes one format; name a folder for several with -o DIR")
     part = read_split(split)
-    configured = load_settings()
-    with open_store(store, configured) as opened:
+    configured = load_configured()
+    with open_store(store, configured.settings) as opened:
         found = run_id(opened, run)
         other = None if compare is None else run_id(opened, compare)
         runs = (found,) if other is None else (found, other)
-        opening = opened_test(opened, part, "report", runs, reviewer or configured.reviewer)
+        opening = opened_test(
+            opened, part, "report", runs, reviewer or configured.settings.reviewer
+        )
         if opening is not None:
             say(opening.sentence)
+        agreement = run_agreement(opened, found, settings, other, part)
+        _warn_of_test(opened, agreement)
         if output is not None:
-            written = write_report(
-                opened,
-                found,
-                chosen,
-                output,
-                settings=settings,
-                other=other,
-                split=part,
-                include_text=text,
-            )
+            written = write_files(opened, agreement, chosen, output, include_text=text)
             if as_json:
                 put_json([str(path) for path in written])
             else:
                 for path in written:
                     put(str(path))
             return 0
-        agreement = run_agreement(opened, found, settings, other, part)
+        seen = shown_conversations(agreement, chosen[0])
+        record_conversations(opened, found, seen, configured, reviewer)
         put_document(render(opened, agreement, chosen[0], include_text=text))
     return 0
+
+
+def _warn_of_test(store: Store, agreement: RunAgreement) -> None:
+    """Say so when figures look at the test part without anybody having asked for it."""
+    if agreement.split is not None:
+        return
+    within = test_among(store, [each.conversation for each in agreement.claims if each.human])
+    if within:
+        say(
+            f"note: {plural(within, 'labelled conversation')} of the test split "
+            f"{'is' if within == 1 else 'are'} in these figures, and this look is not counted; "
+            "--split dev leaves them out, --split test looks at them alone and counts it"
+        )
+
+
+def shown_conversations(agreement: RunAgreement, form: Format) -> list[ConversationId]:
+    """Name the conversations of which a format shows what the judge said of single claims."""
+    if form == "csv":
+        return [each.conversation for each in agreement.claims]
+    report = agreement.report
+    return [each.conversation for level in report.levels for each in level.disagreements]
 
 
 def settings_from(
@@ -101,8 +127,8 @@ def settings_from(
     return ReportSettings(
         level=level,
         duplicates=known[duplicates],
-        idk=_word(IdkRule, idk, "idk rule"),
-        interval=_word(IntervalMethod, interval, "kind of interval"),
+        idk=read_word(IdkRule, idk, "idk rule"),
+        interval=read_word(IntervalMethod, interval, "kind of interval"),
         resamples=resamples,
         seed=seed,
         ordinal=ordinal,
@@ -112,7 +138,12 @@ def settings_from(
     )
 
 
-def _word(kind: type[WordT], text: str, name: str) -> WordT:
+def read_word(kind: type[WordT], text: str, name: str) -> WordT:
+    """Read one of the words that an option knows.
+
+    Raises:
+        ConfigError: It is none of them.
+    """
     try:
         return kind(text)
     except ValueError:

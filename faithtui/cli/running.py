@@ -1,28 +1,40 @@
 """`faithtui run`."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import plural, put, say
+from faithtui.cli.previewing import announce, show_preview
 from faithtui.cli.progress import ProgressLine, print_event
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
 from faithtui.engine import planner, runner
+from faithtui.engine.budgeting import NUSD, Caps
+from faithtui.engine.circumstances import Circumstances, circumstances
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import read_split
 from faithtui.errors import ConfigError, JudgeError, StoreError
-from faithtui.judges.opening import judge_title
+from faithtui.logbook import PROMPTS_FILE, open_log
 from faithtui.metrics.registry import METRICS, entry
+from faithtui.paths import log_dir
 from faithtui.store.records import ItemState, RunRow, RunState
 from faithtui.store.store import Store
 
-CLAIMS = ("extracted", "imported")
+CLAIMS = ("extracted", "own", "imported")
+"""Drawn by the first judge and judged by all; drawn by each judge; those of the data."""
 PATIENCE_S = 30.0
 """How long a run waits for another process's lock: nobody may be there to start it again."""
+
+LOOK_S = 60.0
+"""Between two looks at batches that somebody waits for: they take minutes to hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,43 +54,156 @@ class Order:
     split: str | None
     limit: int | None
     concurrency: int | None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    batch: bool = False
+    wait: bool = False
+    """Stay until the provider has answered everything."""
+    preview: bool = False
+    log_prompts: bool = False
 
 
 def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) -> int:
     """Start runs, or go on with one; 0, 5 when a judge failed somewhere."""
     settings = load_settings()
+    around = replace(around_of(settings), log_prompts=order.log_prompts)
+    open_log(log_dir(), prompts=order.log_prompts)
+    if order.log_prompts:
+        say(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
     requests = () if resume is not None else _requests(order, settings)
     with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
+        if order.preview:
+            runs = () if resume is None else (run_id(opened, resume),)
+            shared = order.claims == "extracted"
+            show_preview(opened, requests, runs, around, shared=shared, as_json=as_json)
+            return 0
         if resume is not None:
-            return execute(opened, run_id(opened, resume), as_json=as_json, retry_failed=True)
+            number = run_id(opened, resume)
+            _raise_budget(opened, number, order, around)
+            return execute(
+                opened,
+                number,
+                as_json=as_json,
+                retry_failed=True,
+                around=around,
+                wait=order.wait,
+            )
         # All are planned before the first begins, so that a slip in the last one costs nothing.
-        planned = [planner.plan(opened, request) for request in requests]
-        return max(_one_of(opened, each, len(planned), as_json=as_json) for each in planned)
+        planned = _planned(opened, requests, around, shared=order.claims == "extracted")
+        if sys.stdout.isatty() and not as_json:
+            announce(opened, planned, around)
+        codes = [
+            _one_of(opened, each, len(planned), as_json=as_json, around=around) for each in planned
+        ]
+        if order.wait:
+            # Only now: what is out of all of them is answered at the same time.
+            codes += [
+                execute(opened, each, as_json=as_json, around=around, wait=True)
+                for each in planned
+                if opened.runs.row(each).state is RunState.WAITING
+            ]
+        return max(codes)
 
 
-def _one_of(store: Store, run: RunId, runs: int, *, as_json: bool) -> int:
+def around_of(settings: Settings) -> Circumstances:
+    """Make what the runs of this command share.
+
+    Raises:
+        ConfigError: The price table or the redaction function cannot be used.
+    """
+    return circumstances(
+        requests_per_minute=settings.requests_per_minute,
+        tokens_per_minute=settings.tokens_per_minute,
+        prices=settings.prices,
+        redact=settings.redact,
+    )
+
+
+def _planned(
+    store: Store, requests: Sequence[RunRequest], around: Circumstances, *, shared: bool
+) -> list[RunId]:
+    """Plan all runs; where claims are shared, later judges get those of the first one."""
+    planned: list[RunId] = []
+    first: dict[str, RunId] = {}
+    for request in requests:
+        spec = entry(request.metric).spec
+        if shared and spec.judges == "claim" and not request.as_peer:
+            request = replace(request, claims_run=first.get(spec.key))
+        number = planner.plan(store, request, around=around)
+        first.setdefault(spec.key, number)
+        planned.append(number)
+    return planned
+
+
+def _raise_budget(store: Store, run: RunId, order: Order, around: Circumstances) -> None:
+    """Give a run that goes on another budget, where one was typed."""
+    if order.budget_usd is None and order.budget_tokens is None:
+        return
+    spec = store.runs.row(run).spec
+    nusd = spec.budget_nusd if order.budget_usd is None else _nusd(order.budget_usd)
+    tokens = spec.budget_tokens if order.budget_tokens is None else order.budget_tokens
+    planner.check_budget(nusd, tokens, spec.judge, spec.base_url, around)
+    store.runs.set_budget(run, nusd, tokens)
+
+
+def _one_of(store: Store, run: RunId, runs: int, *, as_json: bool, around: Circumstances) -> int:
     """Execute one of several runs, and say on stderr which it is."""
     if runs > 1 and not as_json:
         spec = store.runs.row(run).spec
-        say(f"run {run}: {spec.metric} by {judge_title(spec.judge)} …")
-    return execute(store, run, as_json=as_json)
+        say(f"run {run}: {spec.metric} by {spec.judge_title} …")
+    return execute(store, run, as_json=as_json, around=around)
 
 
-def execute(store: Store, run: RunId, *, as_json: bool, retry_failed: bool = False) -> int:
-    """Execute one run with its progress on stderr, and print what came of it."""
-    line = ProgressLine()
+def execute(
+    store: Store,
+    run: RunId,
+    *,
+    as_json: bool,
+    retry_failed: bool = False,
+    around: Circumstances | None = None,
+    wait: bool = False,
+) -> int:
+    """Execute one run with its progress on stderr, and print what came of it.
+
+    Args:
+        store: Open store.
+        run: The run.
+        as_json: Print events for programs.
+        retry_failed: Take up failed conversations again.
+        around: What it shares with other runs of the process; None: nothing.
+        wait: Look again every minute while the provider has its questions.
+    """
+    spec = store.runs.row(run).spec
+    line = ProgressLine(caps=Caps(spec.budget_nusd, spec.budget_tokens))
     sink, tell = (print_event, say) if as_json else (line, line.tell)
+    stopped_by: list[signal.Signals] = []
+
+    async def guarded() -> None:
+        with ending_by_signals(stopped_by):
+            state = await runner.execute(
+                store, run, sink, retry_failed=retry_failed, tell=tell, around=around
+            )
+            while wait and state is RunState.WAITING:
+                await asyncio.sleep(LOOK_S)
+                state = await runner.execute(store, run, sink, tell=tell, around=around)
+
     try:
-        asyncio.run(runner.execute(store, run, sink, retry_failed=retry_failed, tell=tell))
-    except KeyboardInterrupt:
+        asyncio.run(guarded())
+    except (KeyboardInterrupt, asyncio.CancelledError):
         say(f"stopped; everything answered is stored: faithtui run --resume {run}")
-        raise
+        by = stopped_by[0] if stopped_by else signal.SIGINT
+        if by is signal.SIGINT:
+            raise KeyboardInterrupt from None
+        raise SystemExit(128 + by) from None
     except StoreError:
         say(f"run {run} stopped; what is stored stays: faithtui run --resume {run}")
         raise
     row = store.runs.row(run)
     if not as_json:
         put(summary(row, store.runs.reasons(run, ItemState.SKIPPED)))
+    if row.state is RunState.WAITING:
+        say(f"run {run} waits: {row.reason}; come back with faithtui run --resume {run}")
+        return 0
     if row.state is not RunState.DONE:
         say(f"run {run} stopped: {row.reason}; go on with faithtui run --resume {run}")
         return JudgeError.exit_code
@@ -91,6 +216,35 @@ def execute(store: Store, run: RunId, *, as_json: bool, retry_failed: bool = Fal
     return 0
 
 
+@contextmanager
+def ending_by_signals(heard: list[signal.Signals]) -> Iterator[None]:
+    """Let signals end the task that is running: the first one gently, a second one at once.
+
+    Args:
+        heard: Gets each signal that came.
+    """
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None
+
+    def end(number: signal.Signals) -> None:
+        heard.append(number)
+        task.cancel()
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    signals = [signal.Signals[name] for name in names if hasattr(signal, name)]
+    for each in signals:
+        # Not everywhere can a loop hear signals; there the second Ctrl-C is as the first.
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(each, end, each)
+    try:
+        yield
+    finally:
+        for each in signals:
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.remove_signal_handler(each)
+
+
 def summary(row: RunRow, skipped: Mapping[str, int]) -> str:
     """Say in a line what a run found.
 
@@ -98,7 +252,7 @@ def summary(row: RunRow, skipped: Mapping[str, int]) -> str:
         row: The run.
         skipped: How many conversations were skipped for which reason.
     """
-    parts = [f"run {row.id}: {row.spec.metric} by {judge_title(row.spec.judge)}"]
+    parts = [f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}"]
     parts.append(f"{row.done} of {row.conversations} conversations judged")
     parts += [f"{count} skipped: {reason}" for reason, count in skipped.items()]
     if row.failed:
@@ -106,12 +260,18 @@ def summary(row: RunRow, skipped: Mapping[str, int]) -> str:
     one, many = entry(row.spec.metric).spec.units
     parts.append(f"{row.claims} {one if row.claims == 1 else many}")
     parts.append("no score" if row.score is None else f"mean score {row.score:.2f}")
+    if row.cost_nusd:
+        parts.append(f"${row.cost_nusd / NUSD:.4f}")
+    if row.unpriced_calls:
+        parts.append(f"the price of {plural(row.unpriced_calls, 'call')} is not known")
     return " · ".join(parts)
 
 
 def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
     if order.claims not in CLAIMS:
-        raise ConfigError(f"--claims is `{order.claims}`; expected {' or '.join(CLAIMS)}")
+        raise ConfigError(
+            f"--claims is `{order.claims}`; expected {', '.join(CLAIMS[:-1])} or {CLAIMS[-1]}"
+        )
     options = dict(_pair(text) for text in order.options)
     metrics = order.metrics or ("turn-faithfulness",)
     if "all" in metrics:
@@ -135,9 +295,18 @@ def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
             split=read_split(order.split),
             limit=order.limit,
             concurrency=settings.concurrency if order.concurrency is None else order.concurrency,
+            budget_nusd=None if order.budget_usd is None else _nusd(order.budget_usd),
+            budget_tokens=order.budget_tokens,
+            batch=order.batch,
         )
         for metric, judge in product(metrics, judges)
     )
+
+
+def _nusd(dollars: float) -> int:
+    if not math.isfinite(dollars):
+        raise ConfigError("--budget-usd is no amount of money; expected something like 2.50")
+    return round(dollars * NUSD)
 
 
 def _pair(text: str) -> tuple[str, str]:

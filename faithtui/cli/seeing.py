@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from faithtui.config import Configured, Origin
-from faithtui.domain.ids import ItemId
+from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.errors import StoreError
 
 if TYPE_CHECKING:
@@ -33,9 +33,30 @@ def record_seen(
         reviewer: From the command line; None: from the settings.
         in_all_runs: What the judges of all runs said of them was printed.
     """
-    who = configured.settings.reviewer if reviewer is None else reviewer
-    named = reviewer is not None or configured.origins["reviewer"] is not Origin.DEFAULT
-    if items and (named or sys.stdout.isatty()):
+    who = _who(configured, reviewer)
+    if items and who is not None:
         # A store that can be read only has no labels that anything could be said of either.
         with suppress(StoreError):
             store.reviews.expose_all(items, who, in_all_runs=in_all_runs)
+
+
+def record_conversations(
+    store: "Store",
+    run: RunId,
+    conversations: Collection[ConversationId],
+    configured: Configured,
+    reviewer: str | None,
+) -> None:
+    """Remember the same of conversations as a run judged them; see `record_seen`."""
+    who = _who(configured, reviewer)
+    if conversations and who is not None:
+        with suppress(StoreError):
+            store.reviews.expose_conversations(run, conversations, who)
+
+
+def _who(configured: Configured, reviewer: str | None) -> str | None:
+    """Say who reads what is printed; None: nobody knows."""
+    if reviewer is not None:
+        return reviewer
+    named = configured.origins["reviewer"] is not Origin.DEFAULT
+    return configured.settings.reviewer if named or sys.stdout.isatty() else None

@@ -4,6 +4,7 @@ The formulas live in `statistics`, the tables in `statistics.tables`; a figure w
 `Reason`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from faithtui.domain.estimates import LEVEL, Estimate
@@ -20,7 +21,9 @@ from faithtui.domain.statistics.coefficients import (
     specific_agreement,
 )
 from faithtui.domain.statistics.leaving_out import Statistic, measure
-from faithtui.domain.statistics.tables import Counts, GroupedTable, Table, cross_table
+from faithtui.domain.statistics.packing import PackedGroups
+from faithtui.domain.statistics.table_groups import GroupedTable, cross_table, table_of_kinds
+from faithtui.domain.statistics.tables import Counted, Counts, Table
 from faithtui.domain.statistics.weights import Disagreement
 from faithtui.errors import InputError
 
@@ -45,6 +48,7 @@ __all__ = [
     "measure",
     "percent_agreement",
     "share",
+    "share_of_kinds",
     "specific",
     "weighted_kappa",
 ]
@@ -87,8 +91,23 @@ def share(flags: Iterable[tuple[str, bool]], level: float = LEVEL) -> Estimate:
         level: Confidence level in (0, 1).
     """
     # A share is percent agreement with a reference that always says yes.
-    readings = ((group, "yes", "yes" if flag else "no") for group, flag in flags)
-    return measure(PERCENT, cross_table(readings, ("yes", "no")), level)
+    packed = PackedGroups(4)
+    yes, no, *_ = packed.ones
+    packed.add((group, yes if flag else no) for group, flag in flags)
+    return measure(PERCENT, table_of_kinds(packed.kinds(), ("yes", "no")), level)
+
+
+def share_of_kinds(kinds: Iterable[tuple[int, int, int]], level: float = LEVEL) -> Estimate:
+    """Estimate a share as `share` does, of groups that are counted already.
+
+    Args:
+        kinds: Units of a group with the property, all its units, and how many groups are like it.
+        level: Confidence level in (0, 1).
+    """
+    found: Counter[tuple[int, ...]] = Counter()
+    for hits, units, times in kinds:
+        found[hits, units - hits, 0, 0] += times
+    return measure(PERCENT, table_of_kinds(found, ("yes", "no")), level)
 
 
 PERCENT = Statistic(percent_agreement, lambda table: table.n, Scale.LOGIT)
@@ -110,7 +129,7 @@ def specific(category: int) -> Statistic:
     Units on which anybody used the category enter.
     """
 
-    def units(table: Table) -> int:
+    def units(table: Counted) -> float:
         both = table.counts[category][category]
         return table.rows[category] + table.columns[category] - both
 

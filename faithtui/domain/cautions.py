@@ -4,14 +4,9 @@ from collections.abc import Iterator
 
 from faithtui.domain.estimates import Estimate, Status
 from faithtui.domain.readings import DesignKind
-from faithtui.domain.report_values import (
-    AgreementReport,
-    Caution,
-    Figure,
-    Level,
-    LevelReport,
-    Severity,
-)
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import LevelReport
+from faithtui.domain.reported.settings import Caution, Figure, Level, Severity
 from faithtui.domain.statistics.table_warnings import FEW_ITEMS, table_codes
 from faithtui.domain.statistics.tables import Cells
 
@@ -184,8 +179,9 @@ def _agreement(report: LevelReport) -> str:
 
 def _with_interval(estimate: Estimate) -> str:
     if estimate.ci_low is None or estimate.ci_high is None or estimate.level is None:
-        why = estimate.reason.words if estimate.reason else ""
-        return f"{estimate.value:.2f} (no interval: {why})"
+        if estimate.reason is None:
+            return f"{estimate.value:.2f} (its interval is still to come)"
+        return f"{estimate.value:.2f} (no interval: {estimate.reason.words})"
     return (
         f"{estimate.value:.2f} [{estimate.ci_low:.2f}, {estimate.ci_high:.2f}] "
         f"({estimate.level:.0%} interval)"

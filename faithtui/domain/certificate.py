@@ -15,6 +15,7 @@ from operator import attrgetter
 from faithtui.domain.gate import Criterion, Measured, Outcome, Thresholds
 from faithtui.domain.readings import AnswerReading, ClaimReading, Opinion
 from faithtui.domain.review import Action
+from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.domain.transfer import Accuracy
 
 SCHEMA_VERSION = 1
@@ -83,6 +84,14 @@ class SampleIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class Counting:
+    """How labels were counted."""
+
+    idk: IdkRule = IdkRule.THREE
+    blind_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunIdentity:
     """The run that was certified."""
 
@@ -102,13 +111,14 @@ class LabelFacts:
     digest: str
     """Of people's verdicts alone."""
     newest_at: datetime
+    """Of the verdicts at the level that was certified."""
     n: int
     """Units in the figures."""
     groups: int
     reviewers: int
-    blind_share: float
-    """Of the compared units, those labelled before the judge's word was known; imported ones are
-    taken for such."""
+    blind_share: float | None
+    """Of the verdicts given here, those given before the judge's word was known; None where all
+    came with the data, as nobody knows what their givers saw."""
     blind: int
     """Verdicts given here before the judge's word was known."""
     shown: int
@@ -152,6 +162,7 @@ class Certificate:
     """None where the labels that pass are told apart by no detection table."""
     thresholds: Thresholds
     results: tuple[Result, ...]
+    counting: Counting = Counting()
 
     @property
     def evidence_at(self) -> datetime:

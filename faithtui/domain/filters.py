@@ -41,13 +41,22 @@ class Name(StrEnum):
     GROUP = "group"
     METRIC = "metric"
     JUDGE = "judge"
+    ARCHIVED = "archived"
 
 
 CLAIM_NAMES = frozenset({Name.VERDICT, Name.HUMAN, Name.IS, Name.REVIEWER, Name.CODE})
 """Terms about one claim: one and the same claim must meet all of a filter's."""
 
 TAKEN: Mapping[Scope, tuple[Name, ...]] = {
-    Scope.RUNS: (Name.METRIC, Name.JUDGE, Name.STATE, Name.SCORE, Name.CORRECTED, Name.SOURCE),
+    Scope.RUNS: (
+        Name.METRIC,
+        Name.JUDGE,
+        Name.STATE,
+        Name.SCORE,
+        Name.CORRECTED,
+        Name.SOURCE,
+        Name.ARCHIVED,
+    ),
     Scope.CONVERSATIONS: (
         *(name for name in Name if name in CLAIM_NAMES),
         Name.SCORE,
@@ -76,11 +85,14 @@ DIFFERS = "differs"
 """A short way to write `is:disagreement`."""
 
 STATES: Mapping[Scope, tuple[str, ...]] = {
-    Scope.RUNS: ("planned", "running", "done", "cancelled", "stopped", "failed"),
+    Scope.RUNS: ("planned", "running", "waiting", "done", "cancelled", "stopped", "failed"),
     Scope.CONVERSATIONS: ("pending", "done", "failed", "skipped"),
     Scope.CLAIMS: (),
 }
 """What can stand after `state:`; a run has `failed` when one of its conversations has."""
+
+ARCHIVED = ("yes", "no", "any")
+"""What can stand after `archived:`; without such a term, archived runs are left out."""
 
 NONE = "none"
 MISSING = "missing"
@@ -261,6 +273,8 @@ def possible(name: Name, ground: Ground) -> str:
             return f"<0.5, >=0.8, 0.2..0.8, 1, {NONE}"
         case Name.STATE:
             return ", ".join(STATES[ground.scope])
+        case Name.ARCHIVED:
+            return ", ".join(ARCHIVED)
         case _:
             return _HINTS.get(name, "a word")
 
@@ -373,6 +387,8 @@ def _is_possible(term: Term, ground: Ground) -> bool:
             return value == NONE or bounds(value) is not None
         case Name.STATE:
             return value in STATES[ground.scope]
+        case Name.ARCHIVED:
+            return value in ARCHIVED
         case _:
             return bool(value.strip())
 

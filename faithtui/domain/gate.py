@@ -12,7 +12,8 @@ from enum import StrEnum
 from faithtui.domain.cautions import FEW_MINORITY
 from faithtui.domain.estimates import Estimate, Method, Reason, Status, withheld
 from faithtui.domain.readings import DesignKind
-from faithtui.domain.report_values import Level, LevelReport
+from faithtui.domain.reported.levels import LevelReport
+from faithtui.domain.reported.settings import Level
 from faithtui.domain.statistics.table_warnings import FEW_ITEMS
 
 _ROUNDING = 1e-12

@@ -58,11 +58,25 @@ WORDS: dict[FindingKind, KindWords] = {
         "Label the claim once: your verdict counts in every window. A judge that flips often is "
         "unsure of much it says.",
     ),
+    FindingKind.ASKS_JUDGE: KindWords(
+        "texts that speak to the judge",
+        "A message or a passage tells whoever judges it what to say, or looks like a part of the "
+        "prompt. It changes no format, but a model may obey it. Found by its words, in English.",
+        "Read the verdicts of this conversation yourself. If the text is no accident, look where "
+        "the passage came from (code 6).",
+    ),
     FindingKind.PHANTOM: KindWords(
         "claims the answer does not make",
         "A number, name, date or negation of the claim, or most of its words, are neither in the "
         "answer nor in what was said before it. The judge may have made the claim up.",
         "x takes a claim out that is not fair to judge; code 1 (claim extraction).",
+    ),
+    FindingKind.INVENTED_TRUTH: KindWords(
+        "truths the passage does not state",
+        "A number, name, date or negation of the truth, or most of its words, are not in the "
+        "passage it is said to come from. What rests on it rests on nothing.",
+        "Read the passage; code 2 (truth extraction). Claims that such a truth supports or "
+        "contradicts need a look.",
     ),
     FindingKind.LOST_FACT: KindWords(
         "facts that no truth covers",

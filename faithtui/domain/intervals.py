@@ -81,12 +81,12 @@ def t_quantile(level: float, df: int) -> float:
     return math.sqrt(df * y)
 
 
-def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
+def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
     """Make the score interval of a share, without continuity correction.
 
     Args:
         share: In [0, 1].
-        n: Number of independent trials, at least 1.
+        n: Number of independent trials, at least 1; of weighted ones, of how many equal ones.
         level: Confidence level in (0, 1).
 
     Returns:
@@ -161,10 +161,13 @@ def estimate(
     - Fewer than `fewest` groups, or a figure that one group alone decides (it is undefined without
       that group): the point estimate only, `too_few_clusters`.
     - A share of 0 or 1, or one that is 0 or 1 without one of its groups, or leave-one-out values
-      that are all equal: Wilson over the *groups*, as if each were one trial; conservative. A
-      kappa-type figure is then withheld, `no_variation`: there is nothing to make an interval
-      from, and "1.00 [1.00, 1.00]" would say the opposite of what is known. A mean or a difference
-      keeps its value, without an interval.
+      that are all equal: Wilson over the *groups*, as if each were one trial; conservative.
+    - A kappa-type figure that is 1 or -1 without one of its groups, which holds all there is of
+      disagreement: the same of (1 + value) / 2, moved back. On a scale without ends that group
+      would be infinitely far away, and the interval would be nearly everything.
+    - A kappa-type figure of 1 or -1, or with leave-one-out values that are all equal, is withheld,
+      `no_variation`: there is nothing to make an interval from, and "1.00 [1.00, 1.00]" would say
+      the opposite of what is known. A mean or a difference keeps its value, without an interval.
     - Otherwise the jackknife.
 
     Args:
@@ -187,7 +190,7 @@ def estimate(
     there, _ = _TRANSFORMS[scale]
     moved = [there(each) for each, _ in known]
     # On a scale without ends, one group that holds all there is would be infinitely far away.
-    at_an_end = scale is Scale.LOGIT and any(not 0 < each < 1 for each in (value, *_values(known)))
+    at_an_end = _at_an_end([value, *_values(known)], scale)
     if max(moved) - min(moved) > _SAME and not at_an_end:
         method = _METHODS[scale]
         low, high = jackknife_interval(value, known, scale, level)
@@ -195,6 +198,9 @@ def estimate(
     elif scale is Scale.LOGIT:
         method, se = Method.WILSON, None
         low, high = wilson(value, groups, level)
+    elif scale is Scale.ATANH and at_an_end:
+        method, se = Method.WILSON, None
+        low, high = (2 * end - 1 for end in wilson((1 + value) / 2, groups, level))
     elif scale is Scale.NATURAL:
         return Estimate(value, Status.OK, n, groups, Reason.NO_VARIATION)
     else:
@@ -210,6 +216,17 @@ def estimate(
         method=method,
         se=se,
     )
+
+
+def _at_an_end(values: Sequence[float], scale: Scale) -> bool:
+    """Say whether a value is where its scale has no number for it."""
+    match scale:
+        case Scale.LOGIT:
+            return any(not 0 < each < 1 for each in values)
+        case Scale.ATANH:
+            return any(abs(each) >= 1 - _SAME for each in values)
+        case Scale.NATURAL:
+            return False
 
 
 def _values(known: Sequence[tuple[float, int]]) -> list[float]:

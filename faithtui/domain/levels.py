@@ -1,7 +1,8 @@
 """The figures of one level: from readings to coverage, table, coefficients and detection."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import compress
 
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.readings import (
@@ -11,16 +12,10 @@ from faithtui.domain.readings import (
     DesignReading,
     LabelState,
 )
-from faithtui.domain.report_rate import RateUnit, rate_of
-from faithtui.domain.report_tables import Figures, Frame, Unit
-from faithtui.domain.report_values import (
-    Coverage,
-    Disagreement,
-    Level,
-    LevelReport,
-    ReportSettings,
-    VerdictCount,
-)
+from faithtui.domain.report_rate import RateUnits, rate_of
+from faithtui.domain.report_tables import Figures, Frame
+from faithtui.domain.reported.levels import Coverage, Disagreement, LevelReport, VerdictCount
+from faithtui.domain.reported.settings import Level, ReportSettings
 from faithtui.domain.scores import ScoringRule
 
 PASS, FAIL = "yes", "no"
@@ -71,11 +66,18 @@ class Compared:
             )
         bad = tuple(label.name for label in labels.labels if label.polarity is Polarity.BAD)
         self.figures = Figures(names, bad, settings, frame)
-
-    @staticmethod
-    def unit(claim: ClaimReading) -> Unit:
-        """Put people's consensus beside the judge's label; both are there."""
-        return Unit(claim.group, str(claim.human), str(claim.judge), claim.stratum)
+        inside = self.inside
+        self.units = self.figures.units(
+            [claim.group for claim in inside],
+            [str(claim.human) for claim in inside],
+            [str(claim.judge) for claim in inside],
+            [claim.stratum for claim in inside] if frame is not None else (),
+        )
+        """People's consensus beside the judge's label, in the order of `inside`."""
+        self.whole = self.figures.whole(self.units)
+        """Their tables by group."""
+        self.part = self.whole if frame is None else self.figures.part(self.units)
+        """The same as parts of the whole: with weights that stay when a group is left out."""
 
 
 def claim_level_report(
@@ -90,48 +92,53 @@ def claim_level_report(
     coefficient: it must not count as agreement, and a coefficient needs two verdicts.
     """
     names = compared.labels.names
-    usable = [claim for claim in claims if claim.human in names]
-    both = compared.every
-    figures = compared.figures
-    whole = figures.whole(map(compared.unit, compared.inside))
-    unjudged = Counter(claim.human for claim in usable if claim.judge not in names)
-    unreviewed = sum(claim.human is None for claim in claims)
-    not_a_claim = sum(claim.human == NOT_A_CLAIM for claim in claims)
-    states = Counter(claim.state for claim in claims if claim.human is None)
-    agreed = sum(claim.human == claim.judge for claim in both)
+    both, figures, whole = compared.every, compared.figures, compared.whole
+    known = set(names)
+    judges = [claim.judge for claim in claims]
+    people = [claim.human for claim in claims]
+    # A run has few pairs of words and many claims, so what only they decide is counted once.
+    pairs = Counter(zip(judges, people, strict=True))
+    usable = sum(times for (_, human), times in pairs.items() if human in known)
+    unreviewed = people.count(None)
+    not_a_claim = people.count(NOT_A_CLAIM)
+    agreed = sum(
+        times for (judge, human), times in pairs.items() if judge == human and human in known
+    )
+    unjudged: Counter[str | None] = Counter()
+    for (judge, human), times in pairs.items():
+        if judge not in known:
+            unjudged[human] += times
+    states = [claim.state for claim in claims if claim.human is None]
+    blind = [claim.blind for claim in both]
     coverage = Coverage(
         total=len(claims),
         conversations=len({claim.conversation for claim in claims}),
         groups=len({claim.group for claim in claims}),
-        rows=sum(claim.windows for claim in claims),
+        rows=sum([claim.windows for claim in claims]),
         compared=len(both),
         compared_groups=len({claim.group for claim in both}),
         agreed=agreed,
         overridden=len(both) - agreed,
         unreviewed=unreviewed,
         not_a_claim=not_a_claim,
-        other_words=len(claims) - unreviewed - not_a_claim - len(usable),
-        no_verdict=len(usable) - len(both),
+        other_words=len(claims) - unreviewed - not_a_claim - usable,
+        no_verdict=usable - len(both),
         vacuous=0,
         unscored=0,
-        missing_verdicts=sum(claim.judge not in names for claim in claims),
-        several_reviewers=sum(claim.human is not None and claim.reviewers >= 2 for claim in claims),
-        blind=sum(claim.blind is True for claim in both),
-        shown=sum(claim.blind is False for claim in both),
+        missing_verdicts=sum(unjudged.values()),
+        several_reviewers=sum(
+            [claim.reviewers >= 2 for claim in claims if claim.human is not None]
+        ),
+        blind=sum([each is True for each in blind]),
+        shown=sum([each is False for each in blind]),
         by_verdict=_by_verdict(
-            [
-                (
-                    claim.judge if claim.judge in names else None,
-                    claim.human is not None,
-                    claim.state is LabelState.SKIPPED,
-                )
-                for claim in claims
-            ],
+            pairs,
+            Counter([claim.judge for claim in claims if claim.state is LabelState.SKIPPED]),
             names,
         ),
-        skipped=states[LabelState.SKIPPED],
-        bulk=states[LabelState.BULK],
-        stale=states[LabelState.STALE],
+        skipped=sum([state is LabelState.SKIPPED for state in states]),
+        bulk=sum([state is LabelState.BULK for state in states]),
+        stale=sum([state is LabelState.STALE for state in states]),
         outside=len(both) - len(compared.inside),
     )
     not_good = tuple(
@@ -148,18 +155,7 @@ def claim_level_report(
         strict=figures.detection(whole, figures.bad, main=True),
         lenient=figures.detection(whole, not_good, main=True),
         rate=rate_of(
-            [
-                RateUnit(
-                    group=claim.group,
-                    stratum=claim.stratum,
-                    verdict=claim.judge if claim.judge in names else None,
-                    judge=claim.judge in rule.passing if claim.judge in names else None,
-                    human=claim.human in rule.passing if claim.human in names else None,
-                    drawn=claim.position is not None,
-                )
-                for claim in claims
-                if claim.human != NOT_A_CLAIM
-            ],
+            _rate_units(claims, judges, people, rule, compared),
             compared.design,
             names,
             figures.settings.level,
@@ -183,6 +179,33 @@ def claim_level_report(
     )
 
 
+def _rate_units(
+    claims: Sequence[ClaimReading],
+    judges: Sequence[str | None],
+    people: Sequence[str | None],
+    rule: ScoringRule,
+    compared: Compared,
+) -> RateUnits:
+    """Say of all claims but unfair ones what passes."""
+    names, drawn = compared.labels.names, compared.design.kind in DRAWN
+    by_design = compared.design.kind is DesignKind.STRATIFIED
+    fair = [human != NOT_A_CLAIM for human in people]
+    passing: dict[str | None, bool] = {name: name in rule.passing for name in names}
+    known: dict[str | None, str] = {name: name for name in names}
+    strata = (
+        [claim.stratum for claim in claims] if by_design else [known.get(each) for each in judges]
+    )
+    return RateUnits(
+        groups=list(compress([claim.group for claim in claims], fair)),
+        strata=list(compress(strata, fair)),
+        judge=list(compress(map(passing.get, judges), fair)),
+        human=list(compress(map(passing.get, people), fair)),
+        drawn=list(compress([claim.position is not None for claim in claims], fair))
+        if drawn
+        else (),
+    )
+
+
 def answer_level_report(
     answers: Sequence[AnswerReading], rule: ScoringRule, settings: ReportSettings
 ) -> LevelReport:
@@ -199,6 +222,8 @@ def answer_level_report(
             return None
         return word(answer.passes)
 
+    # Both rates are of the same answers: nothing was judged in the others.
+    judged = [(answer, said) for answer in answers if (said := verdict(answer)) is not None]
     reviewed = [answer for answer in answers if answer.human is not None]
     both = [
         (answer, word(answer.human in rule.passing), judge)
@@ -207,8 +232,15 @@ def answer_level_report(
     ]
     vacuous = sum(not answer.claims for answer in reviewed)
     figures = Figures((PASS, FAIL), (FAIL,), settings)
-    whole = figures.whole(Unit(answer.group, human, judge) for answer, human, judge in both)
+    whole = figures.plain(
+        figures.units(
+            [answer.group for answer, _, _ in both],
+            [human for _, human, _ in both],
+            [judge for _, _, judge in both],
+        )
+    )
     agreed = sum(human == judge for _, human, judge in both)
+    in_view = sum(_is_in_view(answer) for answer, _, _ in both)
     coverage = Coverage(
         total=len(answers),
         conversations=len({answer.conversation for answer in answers}),
@@ -226,11 +258,11 @@ def answer_level_report(
         unscored=len(reviewed) - vacuous - len(both),
         missing_verdicts=0,
         several_reviewers=sum(answer.raters >= 2 for answer in reviewed),
-        blind=len(both),  # people's labels of whole answers come with the data
-        shown=0,
+        # Labels that came with the data are taken for blind ones.
+        blind=len(both) - in_view,
+        shown=in_view,
         by_verdict=_by_verdict(
-            [(verdict(answer), answer.human is not None, False) for answer in answers],
-            (PASS, FAIL),
+            Counter([(verdict(answer), answer.human) for answer in answers]), {}, (PASS, FAIL)
         ),
     )
     design = DesignReading(_plain_design(coverage), coverage.total)
@@ -245,19 +277,15 @@ def answer_level_report(
         strict=figures.detection(whole, (FAIL,), main=True),
         lenient=None,
         rate=rate_of(
-            [
-                RateUnit(
-                    group=answer.group,
-                    stratum=None,
-                    verdict=verdict(answer),
-                    judge=None if (said := verdict(answer)) is None else said == PASS,
-                    human=None if answer.human is None else answer.human in rule.passing,
-                    drawn=False,
-                )
-                for answer in answers
-                # Both rates are of the same answers: nothing was judged in the others.
-                if verdict(answer) is not None
-            ],
+            RateUnits(
+                groups=[answer.group for answer, _ in judged],
+                strata=[said for _, said in judged],
+                judge=[said == PASS for _, said in judged],
+                human=[
+                    None if answer.human is None else answer.human in rule.passing
+                    for answer, _ in judged
+                ],
+            ),
             design,
             (PASS, FAIL),
             settings.level,
@@ -272,12 +300,17 @@ def answer_level_report(
                 human,
                 f"score {answer.score.value:.2f}, threshold {rule.bar}",
                 raters=tuple(each.reviewer for each in answer.opinions),
-                blind=True,
+                blind=not _is_in_view(answer),
             )
             for answer, human, judge in both
             if human != judge
         ),
     )
+
+
+def _is_in_view(answer: AnswerReading) -> bool:
+    """Say whether somebody rated an answer with the judge's word in view."""
+    return any(each.blind is False for each in answer.opinions)
 
 
 def _plain_design(coverage: Coverage) -> DesignKind:
@@ -288,16 +321,26 @@ def _plain_design(coverage: Coverage) -> DesignKind:
 
 
 def _by_verdict(
-    readings: Iterable[tuple[str | None, bool, bool]], names: Sequence[str]
+    pairs: Mapping[tuple[str | None, str | None], int],
+    skipped: Mapping[str | None, int],
+    names: Sequence[str],
 ) -> tuple[VerdictCount, ...]:
-    """Count (judge's label, reviewed, skipped) by label."""
+    """Count units by the judge's label.
+
+    Args:
+        pairs: Units by the judge's word and people's.
+        skipped: Units that were put off, by the judge's word.
+        names: Labels. All other words are no label.
+    """
     units: Counter[str | None] = Counter()
     reviewed: Counter[str | None] = Counter()
-    skipped: Counter[str | None] = Counter()
-    for judge, has_label, put_off in readings:
-        units[judge] += 1
-        reviewed[judge] += has_label
-        skipped[judge] += put_off
+    put_off: Counter[str | None] = Counter()
+    for (judge, human), times in pairs.items():
+        label = judge if judge in names else None
+        units[label] += times
+        reviewed[label] += times if human is not None else 0
+    for judge, times in skipped.items():
+        put_off[judge if judge in names else None] += times
     return tuple(
-        VerdictCount(name, units[name], reviewed[name], skipped[name]) for name in (*names, None)
+        VerdictCount(name, units[name], reviewed[name], put_off[name]) for name in (*names, None)
     )

@@ -5,49 +5,26 @@ label of a whole answer against its pass or fail). Unreviewed is not agreed: a u
 person's verdict is counted in the coverage and enters no figure.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from operator import attrgetter
+from functools import cached_property
 
 from faithtui.domain.agreement import share
 from faithtui.domain.cautions import cautions, headline
+from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels import Label, LabelSet, Polarity
 from faithtui.domain.levels import CLAIM, Compared, answer_level_report, claim_level_report
-from faithtui.domain.readings import AnswerReading, ClaimReading, RunReadings
-from faithtui.domain.report_comparison import PairedUnit, comparisons
-from faithtui.domain.report_people import anchoring_report, human_report, rater_reports
+from faithtui.domain.readings import ClaimReading, RunReadings
+from faithtui.domain.report_comparison import PairedUnit, comparisons, weighed
+from faithtui.domain.report_people import Said, anchoring_report, human_report, rater_reports
 from faithtui.domain.report_scores import answer_scores, calibration_report, unit_score_reports
 from faithtui.domain.report_slices import breakdowns, progress
-from faithtui.domain.report_values import (
-    AgreementReport,
-    Consistency,
-    ReportSettings,
-    primary_level,
-)
+from faithtui.domain.report_values import AgreementReport, primary_level
+from faithtui.domain.reported.scores import Consistency
+from faithtui.domain.reported.settings import ReportSettings
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.statistics.recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode
 from faithtui.domain.steadiness import Steadiness
-
-_CLAIM_PARTS = attrgetter(
-    *("key", "group", "turn", "text", "judge", "human", "reviewers", "windows", "steady", "blind"),
-    *("state.value", "confidence", "stratum", "position"),
-)
-_OPINION_PARTS = attrgetter("reviewer", "verdict", "action.value", "blind", "seconds", "code")
-_ANSWER_PARTS = attrgetter(
-    *(
-        "key",
-        "group",
-        "turn",
-        "score.value",
-        "score.state.value",
-        "claims",
-        "passes",
-        "human",
-        "rating",
-    ),
-    "raters",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +51,88 @@ class OtherJudge:
     units: tuple[PairedUnit, ...]
 
 
+class Prepared:
+    """Readings as the settings want them counted, with their tables."""
+
+    def __init__(
+        self,
+        readings: RunReadings,
+        labels: LabelSet,
+        rule: ScoringRule,
+        settings: ReportSettings | None = None,
+    ) -> None:
+        """Count readings; the arguments are those of `agreement_report`."""
+        wanted = settings or ReportSettings()
+        if wanted.ordinal:
+            # The scale is from support to contradiction, whatever order the metric declares.
+            worse = labels.severity
+            labels = LabelSet(tuple(sorted(labels.labels, key=lambda label: worse[label.name])))
+        self.readings = readings
+        self.rule = rule
+        self.labels = labels if wanted.idk is IdkRule.THREE else _TWO
+        """What verdicts are read as."""
+        self.passing = replace(rule, passing=(FAITHFUL,)) if self.labels is _TWO else rule
+        """The rule in these words."""
+        self.words = {
+            name: name
+            if self.labels is not _TWO
+            else recode(name, wanted.idk, labels, rule.passing)
+            for name in labels.names
+        }
+        """What each label of the metric is read as."""
+        self.claims = self.read(readings.claims)
+        self.compared = Compared(self.claims, self.labels, readings.design, wanted)
+
+    @cached_property
+    def by_claim(self) -> Mapping[ClaimId, ClaimReading]:
+        """The readings as they are, by claim."""
+        return {each.claim: each for each in self.readings.claims}
+
+    def read(self, claims: Sequence[ClaimReading]) -> Sequence[ClaimReading]:
+        """Read the labels of claims; words that are no label of the metric stay what they are."""
+        if self.labels is not _TWO:
+            return claims
+        known = self.words
+        return tuple(
+            replace(
+                claim,
+                judge=self.word(claim.judge),
+                human=self.word(claim.human),
+                opinions=tuple(
+                    replace(each, verdict=known.get(each.verdict, each.verdict))
+                    for each in claim.opinions
+                ),
+            )
+            for claim in claims
+        )
+
+    def word(self, label: str | None) -> str | None:
+        """Read one label."""
+        return None if label is None else self.words.get(label, label)
+
+    def paired(self, units: Sequence[PairedUnit]) -> tuple[PairedUnit, ...]:
+        """Read the labels of units that two judges have, and weigh them."""
+        read = (
+            replace(
+                each,
+                a=self.words.get(each.a, each.a),
+                b=self.words.get(each.b, each.b),
+                human=self.word(each.human),
+            )
+            for each in units
+        )
+        return weighed(read, self.compared)
+
+
+_TWO = LabelSet(
+    (
+        Label(FAITHFUL, "F", "faithful", Polarity.GOOD),
+        Label(UNFAITHFUL, "U", "unfaithful", Polarity.BAD),
+    )
+)
+"""Labels where unsure ones are one or the other."""
+
+
 def agreement_report(
     readings: RunReadings,
     labels: LabelSet,
@@ -95,18 +154,24 @@ def agreement_report(
         other: A second judge to compare with.
         repeats: How steady each person is.
     """
-    wanted = settings or ReportSettings()
+    prepared = Prepared(readings, labels, rule, settings)
+    return report_of(prepared, judged=judged, other=other, repeats=repeats)
+
+
+def report_of(
+    prepared: Prepared,
+    *,
+    judged: Judged | None = None,
+    other: OtherJudge | None = None,
+    repeats: tuple[Steadiness, ...] = (),
+) -> AgreementReport:
+    """Compare a run's judge with people; see `agreement_report`."""
     who = judged or Judged()
-    if wanted.ordinal:
-        # The scale is from support to contradiction, whatever order the metric declares.
-        worse = labels.severity
-        labels = LabelSet(tuple(sorted(labels.labels, key=lambda label: worse[label.name])))
-    claims, names, passing = readings.claims, labels, rule
-    if wanted.idk is not IdkRule.THREE:
-        claims, names, passing, other = _recoded(claims, labels, rule, wanted.idk, other)
-    compared = Compared(claims, names, readings.design, wanted)
+    readings, rule, compared = prepared.readings, prepared.rule, prepared.compared
+    claims, wanted = prepared.claims, compared.figures.settings
     figures = compared.figures
-    claim_level = claim_level_report(claims, compared, passing, who.unit)
+    said = Said(compared)
+    claim_level = claim_level_report(claims, compared, prepared.passing, who.unit)
     answers = () if who.answers_are_claims else readings.answers
     answer_level = answer_level_report(answers, rule, wanted)
     found = AgreementReport(
@@ -117,96 +182,25 @@ def agreement_report(
         scores=answer_scores(readings.answers, rule, wanted.level),
         unit_scores=unit_score_reports(readings.scores, rule, readings.design, wanted),
         consistency=_consistency(readings.claims, wanted.level),
-        raters=rater_reports(compared.inside, figures),
+        raters=rater_reports(said, figures),
         humans=human_report(claims, figures),
-        anchoring=anchoring_report(compared.inside, figures),
+        anchoring=anchoring_report(said, figures),
         repeats=repeats,
-        calibration=calibration_report(compared.inside, names, who.confidence, wanted),
-        breakdowns=breakdowns(compared.inside, figures, who.metric, who.judge),
+        calibration=calibration_report(compared, who.confidence),
+        breakdowns=breakdowns(compared, said, who.metric, who.judge),
         comparison=None
         if other is None
-        else comparisons([(who.judge, other.name, other.units)], figures)[0],
-        progress=progress(compared.inside, figures),
+        else comparisons([(who.judge, other.name, prepared.paired(other.units))], figures)[0],
+        progress=progress(compared),
         settings=wanted,
         passing=rule.passing,
         bar=rule.bar,
-        digest=readings_digest(readings.claims, readings.answers),
     )
     return replace(
         found,
         headline=headline(primary_level(claim_level, answer_level), who.judge),
         warnings=cautions(found),
     )
-
-
-def _recoded(
-    claims: Sequence[ClaimReading],
-    labels: LabelSet,
-    rule: ScoringRule,
-    idk: IdkRule,
-    other: OtherJudge | None,
-) -> tuple[tuple[ClaimReading, ...], LabelSet, ScoringRule, OtherJudge | None]:
-    """Read all labels as faithful or not; words that are no label of the set stay what they are."""
-    known = {name: recode(name, idk, labels, rule.passing) for name in labels.names}
-    two = LabelSet(
-        (
-            Label(FAITHFUL, "F", "faithful", Polarity.GOOD),
-            Label(UNFAITHFUL, "U", "unfaithful", Polarity.BAD),
-        )
-    )
-
-    def read(word: str | None) -> str | None:
-        return None if word is None else known.get(word, word)
-
-    units = tuple(
-        replace(
-            claim,
-            judge=read(claim.judge),
-            human=read(claim.human),
-            opinions=tuple(
-                replace(each, verdict=known.get(each.verdict, each.verdict))
-                for each in claim.opinions
-            ),
-        )
-        for claim in claims
-    )
-    if other is not None:
-        other = OtherJudge(
-            other.name,
-            tuple(
-                replace(
-                    each,
-                    a=known.get(each.a, each.a),
-                    b=known.get(each.b, each.b),
-                    human=read(each.human),
-                )
-                for each in other.units
-            ),
-        )
-    return units, two, replace(rule, passing=(FAITHFUL,)), other
-
-
-def readings_digest(claims: Iterable[ClaimReading], answers: Iterable[AnswerReading]) -> str:
-    """Hash readings, so that two reports can tell whether they speak of the same labels.
-
-    Neither order nor the store's keys matter: they differ between machines.
-
-    Returns:
-        64 hexadecimal digits, SHA-256.
-    """
-    # Python's own way of writing constants leaves no two readings alike, and is the fastest.
-    rows = [
-        *(
-            f"claim {_CLAIM_PARTS(claim)!a} {sorted(map(_opinion, claim.opinions))!a}"
-            for claim in claims
-        ),
-        *(f"answer {_ANSWER_PARTS(answer)!a}" for answer in answers),
-    ]
-    return sha256("\n".join(sorted(rows)).encode()).hexdigest()
-
-
-def _opinion(opinion: object) -> str:
-    return ascii(_OPINION_PARTS(opinion))
 
 
 def _consistency(claims: Sequence[ClaimReading], level: float) -> Consistency:

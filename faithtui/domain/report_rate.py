@@ -1,49 +1,42 @@
 """The share of units that pass: by the judge, by people, and what may be concluded from both."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.agreement import share
+from faithtui.domain.agreement import share, share_of_kinds
 from faithtui.domain.estimates import Estimate, Reason, withheld
 from faithtui.domain.readings import DesignKind, DesignReading
-from faithtui.domain.report_values import Rate, RateEstimator
+from faithtui.domain.reported.levels import Rate, RateEstimator
 from faithtui.domain.statistics.corrected_rate import (
-    Conversation,
-    LabelledStratum,
-    conversation_kinds,
+    Kinds,
     corrected_future,
     corrected_this_run,
     corrected_this_run_clustered,
+    kinds_of_counts,
     merge_unlabelled,
     total_of,
     worst_case_bounds,
 )
-
-_NO_VERDICT = ""
-"""Stratum of units the judge gave no label."""
+from faithtui.domain.statistics.packing import PackedGroups
 
 
 @dataclass(frozen=True, slots=True)
-class RateUnit:
-    """One unit of a run; those that people call unfair are left out before."""
+class RateUnits:
+    """Units of a run in columns; those that people call unfair are left out before."""
 
-    group: str
-    stratum: str | None
-    """In the frame of a sample by strata."""
-    verdict: str | None
-    """The judge's label; None: it gave none."""
-    judge: bool | None
+    groups: Sequence[str]
+    strata: Sequence[str | None]
+    """In the frame of a sample by strata, None being outside; else the judge's label, None being
+    none."""
+    judge: Sequence[bool | None]
     """Passes by the judge; None: no label."""
-    human: bool | None
+    human: Sequence[bool | None]
     """Passes by people; None: no label that counts."""
-    drawn: bool
-    """In the sample the report rests on."""
+    drawn: Sequence[bool] = ()
+    """In the sample the report rests on; () where there is none."""
 
 
-def rate_of(
-    units: Sequence[RateUnit], design: DesignReading, labels: Sequence[str], level: float
-) -> Rate:
+def rate_of(units: RateUnits, design: DesignReading, labels: Sequence[str], level: float) -> Rate:
     """Estimate the share of units that pass.
 
     Args:
@@ -52,13 +45,14 @@ def rate_of(
         labels: What the judge can say.
         level: Confidence level in (0, 1).
     """
-    judge = share(((unit.group, unit.judge) for unit in units if unit.judge is not None), level)
-    labelled = share(((unit.group, unit.human) for unit in units if unit.human is not None), level)
     kind = design.kind
+    only_drawn = bool(units.drawn)
+    names = _names(labels, design)
+    kinds = _kinds(units, names, only_drawn=only_drawn)
+    judge, labelled = _judge(units, names, kinds, level), _labelled(units, kinds, level)
     if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         none = withheld(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
-        strata = _strata(units, labels, design, only_drawn=False)
-        bounds = worst_case_bounds(total_of(conversation_kinds(strata)))
+        bounds = worst_case_bounds(total_of(kinds))
         nothing = kind is DesignKind.NONE
         return Rate(
             judge,
@@ -69,21 +63,18 @@ def rate_of(
             None if nothing else bounds,
             (),
         )
-    strata = _strata(units, labels, design, only_drawn=kind is not DesignKind.CENSUS)
     if kind is not DesignKind.STRATIFIED:
-        strata = merge_unlabelled(strata)
+        kinds = merge_unlabelled(kinds)
     if kind is DesignKind.CLUSTER:
-        this_run = corrected_this_run_clustered(strata, level)
+        this_run = corrected_this_run_clustered(kinds, level)
     else:
-        this_run = corrected_this_run(
-            total_of(conversation_kinds(strata)), clusters=labelled.clusters, level=level
-        )
+        this_run = corrected_this_run(total_of(kinds), clusters=labelled.clusters, level=level)
     post = kind in (DesignKind.SIMPLE, DesignKind.CLUSTER)
     return Rate(
         judge,
         labelled,
         this_run,
-        corrected_future(strata, level),
+        corrected_future(kinds, level),
         RateEstimator.POST_STRATIFIED if post else RateEstimator.STRATIFIED,
         None,
         (*_ASSUMED[kind], *_ALWAYS),
@@ -110,24 +101,77 @@ def _undefined_without(labelled: Estimate, otherwise: Estimate) -> Estimate:
     return otherwise if labelled.n else labelled
 
 
-def _strata(
-    units: Sequence[RateUnit], labels: Sequence[str], design: DesignReading, *, only_drawn: bool
-) -> list[Conversation]:
-    """Count units, labels and passes by group and stratum.
+def _names(labels: Sequence[str], design: DesignReading) -> Sequence[str | None]:
+    """Name the strata: those of the sample; where it had none, the judge's verdicts."""
+    if design.kind is DesignKind.STRATIFIED:
+        return [each.name for each in design.strata]
+    return [*labels, None]
 
-    Strata are those of the sample; where it had none, the judge's verdicts.
-    """
-    by_design = design.kind is DesignKind.STRATIFIED
-    names = [each.name for each in design.strata] if by_design else [*labels, _NO_VERDICT]
-    place = {name: number for number, name in enumerate(names)}
-    counts: dict[str, list[list[int]]] = defaultdict(lambda: [[0, 0, 0] for _ in names])
-    for unit in units:
-        name = unit.stratum if by_design else (unit.verdict or _NO_VERDICT)
-        if name is None:
-            continue  # Not in the frame.
-        cell = counts[unit.group][place[name]]
-        cell[0] += 1
-        if unit.human is not None and (unit.drawn or not only_drawn):
-            cell[1] += 1
-            cell[2] += unit.human
-    return [tuple(LabelledStratum(*cell) for cell in cells) for _, cells in sorted(counts.items())]
+
+def _judge(units: RateUnits, names: Sequence[str | None], kinds: Kinds, level: float) -> Estimate:
+    """Estimate the share that passes by the judge."""
+    if None not in names:
+        return _share(units.groups, units.judge, level)
+    # Strata are the judge's labels, which pass or do not.
+    passes = dict(zip(units.strata, units.judge, strict=True))
+    known = [place for place, name in enumerate(names) if passes.get(name) is not None]
+    good = [place for place in known if passes[names[place]]]
+    return share_of_kinds(
+        [
+            (
+                sum([of[place].population for place in good]),
+                sum([of[place].population for place in known]),
+                times,
+            )
+            for of, times in kinds
+        ],
+        level,
+    )
+
+
+def _labelled(units: RateUnits, kinds: Kinds, level: float) -> Estimate:
+    """Estimate the share that passes by people among what they labelled."""
+    if units.drawn:
+        # What lies outside the sample is in no stratum of it.
+        return _share(units.groups, units.human, level)
+    return share_of_kinds(
+        [
+            (sum([each.faithful for each in of]), sum([each.labelled for each in of]), times)
+            for of, times in kinds
+        ],
+        level,
+    )
+
+
+def _share(groups: Sequence[str], flags: Sequence[bool | None], level: float) -> Estimate:
+    """Estimate how many of the flags that are there are set."""
+    return share(
+        ((group, flag) for group, flag in zip(groups, flags, strict=True) if flag is not None),
+        level,
+    )
+
+
+def _kinds(units: RateUnits, names: Sequence[str | None], *, only_drawn: bool) -> Kinds:
+    """Count units, labels and passes by group and stratum."""
+    place_of = {name: place for place, name in enumerate(names)}
+    packed = PackedGroups(3 * len(names), len(units.groups))
+    human = units.human
+    if only_drawn:
+        pairs = zip(human, units.drawn, strict=True)
+        human = [flag if drawn else None for flag, drawn in pairs]
+    ones = packed.ones
+    # By stratum and what people say: a unit, a label, a pass.
+    more = {
+        (name, flag): ones[3 * place]
+        + (0 if flag is None else ones[3 * place + 1])
+        + (ones[3 * place + 2] if flag else 0)
+        for name, place in place_of.items()
+        for flag in (None, False, True)
+    }
+    columns = zip(units.groups, zip(units.strata, human, strict=True), strict=True)
+    if None in place_of:
+        packed.add((group, more[key]) for group, key in columns)
+    else:
+        # What is not in the frame is of no stratum.
+        packed.add((group, more[key]) for group, key in columns if key[0] is not None)
+    return kinds_of_counts(packed.kinds())

@@ -5,26 +5,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from faithtui.domain.estimates import Estimate, Reason, Status, undefined, withheld
-from faithtui.domain.labels import LabelSet, Polarity
+from faithtui.domain.labels import Polarity
+from faithtui.domain.levels import Compared
 from faithtui.domain.ranks import auroc_estimate, spearman_estimate
 from faithtui.domain.readings import (
     AnswerReading,
-    ClaimReading,
     DesignKind,
     DesignReading,
     ScoredUnit,
     ScoreReading,
 )
-from faithtui.domain.report_tables import Figures, Unit
-from faithtui.domain.report_values import (
+from faithtui.domain.report_tables import Figures
+from faithtui.domain.reported.levels import Detection
+from faithtui.domain.reported.scores import (
     CalibrationReport,
-    Detection,
     ReliabilityBin,
-    ReportSettings,
     ScoreReport,
     ThresholdReport,
     UnitScoreReport,
 )
+from faithtui.domain.reported.settings import ReportSettings
 from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
 from faithtui.domain.statistics.calibration import FEWEST_FOR_ECE, calibration
 from faithtui.domain.statistics.differences import (
@@ -35,6 +35,7 @@ from faithtui.domain.statistics.differences import (
 from faithtui.domain.statistics.icc import Form, icc
 from faithtui.domain.statistics.kendall import kendall_estimate
 from faithtui.domain.statistics.prediction_powered import ppi_mean_by_conversation
+from faithtui.domain.statistics.table_groups import cross_table
 from faithtui.domain.statistics.thresholds import Goal, choose_threshold, threshold_table
 
 FEWEST = 10
@@ -162,36 +163,41 @@ def _threshold(
 def _detection(flags: Iterable[tuple[str, bool, bool]], settings: ReportSettings) -> Detection:
     """Count (group, fails by people, fails by the judge)."""
     figures = Figures(_WORDS, _WORDS[:1], settings)
-    units = (Unit(group, _WORDS[not bad], _WORDS[not flagged]) for group, bad, flagged in flags)
-    return figures.detection(figures.whole(units), _WORDS[:1])
+    rows = ((group, _WORDS[not bad], _WORDS[not flagged]) for group, bad, flagged in flags)
+    return figures.detection(cross_table(rows, _WORDS), _WORDS[:1])
 
 
-def calibration_report(
-    claims: Sequence[ClaimReading], labels: LabelSet, source: str, settings: ReportSettings
-) -> CalibrationReport | None:
+def calibration_report(compared: Compared, source: str) -> CalibrationReport | None:
     """Hold the judge's confidence that a claim is supported against people's verdicts.
 
+    In a sample by strata units weigh as in all other figures.
+
     Args:
-        claims: What the figures of the report are about.
-        labels: The metric's vocabulary; labels of good polarity are support.
+        compared: What the figures of the report are about.
         source: Where the confidence comes from.
-        settings: Level and seed.
 
     Returns:
         None where nothing with a confidence is labelled.
     """
-    good = {each.name for each in labels.labels if each.polarity is Polarity.GOOD}
-    readings = [
-        (claim.group, claim.confidence, claim.human in good)
-        for claim in claims
-        if claim.confidence is not None and claim.human in labels.names
+    figures, settings = compared.figures, compared.figures.settings
+    good = {each.name for each in compared.labels.labels if each.polarity is Polarity.GOOD}
+    known = [
+        (claim, claim.confidence, weight)
+        for claim, weight in zip(compared.inside, figures.weights(compared.units), strict=True)
+        if claim.confidence is not None and weight
     ]
-    if not readings:
+    if not known:
         return None
-    found = calibration(readings, settings.level, seed=settings.seed)
+    found = calibration(
+        [(claim.group, confidence, claim.human in good) for claim, confidence, _ in known],
+        settings.level,
+        weights=() if figures.frame is None else [weight for *_, weight in known],
+        seed=settings.seed,
+    )
     return CalibrationReport(
         source=source,
         n=found.n,
+        weighted=figures.frame is not None,
         brier=found.brier,
         skill=None if isinstance(found.skill, Reason) else found.skill,
         ece=None if found.error_hidden else found.error,

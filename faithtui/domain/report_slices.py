@@ -1,22 +1,20 @@
 """Where the judge goes wrong, and how far labelling is: parts and prefixes of the same units."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from itertools import compress
 
 from faithtui.domain import detection
 from faithtui.domain.agreement import KAPPA, PERCENT
 from faithtui.domain.estimates import Estimate
+from faithtui.domain.levels import Compared
 from faithtui.domain.readings import ClaimReading
-from faithtui.domain.report_people import own_opinions
-from faithtui.domain.report_tables import Figures, Unit, collapsed
-from faithtui.domain.report_values import (
-    Breakdown,
-    ProgressPoint,
-    ProgressReport,
-    Slice,
-    SliceRow,
-)
+from faithtui.domain.report_people import Said
+from faithtui.domain.report_tables import Figures, Units, Whole, collapsed
+from faithtui.domain.reported.parts import Breakdown, ProgressPoint, ProgressReport, Slice, SliceRow
+from faithtui.domain.statistics.table_groups import with_cells
 from faithtui.domain.stopping import labels_still_needed
 
 LEAST = 10
@@ -28,114 +26,139 @@ FEWEST_GROUPS = 20
 FEWEST_BAD = 10
 """What an interval needs before it may say that it is narrow enough."""
 
-Keyed = tuple[str, Unit]
 
-
-def breakdowns(
-    claims: Sequence[ClaimReading], figures: Figures, metric: str, model: str
-) -> tuple[Breakdown, ...]:
+def breakdowns(compared: Compared, said: Said, metric: str, model: str) -> tuple[Breakdown, ...]:
     """Break agreement down by everything that is known of a unit, worst parts first.
 
     Args:
-        claims: Compared ones that the figures of the report are about.
-        figures: How they are computed.
+        compared: What the figures of the report are about.
+        said: What people said one by one.
         metric: The run's.
         model: The run's judge.
     """
-    units = [
-        Unit(claim.group, str(claim.human), str(claim.judge), claim.stratum) for claim in claims
+    claims, figures = compared.inside, compared.figures
+    every = _Sliced(compared.units, compared.part, figures)
+    alike = said.part is compared.part
+    opinions = every if alike else _Sliced(said.units, said.part, figures)
+    turns = {turn: f"turn {turn + 1}" for turn in {claim.turn for claim in claims}}
+    whole = _breakdown(Slice.METRIC, [metric] * len(claims), every)
+    coded = [
+        (opinion.code, place)
+        for place, claim in enumerate(claims)
+        for opinion in claim.opinions
+        if opinion.code is not None
     ]
-    keys: dict[Slice, Callable[[ClaimReading], str]] = {
-        Slice.CONVERSATION: lambda claim: claim.key,
-        Slice.TURN: lambda claim: f"turn {claim.turn + 1}",
-        Slice.VERDICT: lambda claim: str(claim.judge),
-        Slice.WINDOWS: lambda claim: str(claim.windows),
-    }
-    found = [
-        _breakdown(by, zip(map(key, claims), units, strict=True), figures)
-        for by, key in keys.items()
-    ]
-    whole = _breakdown(Slice.METRIC, ((metric, unit) for unit in units), figures)
-    found += [
+    with_code = compared.units.taken([place for _, place in coded])
+    found = (
+        _breakdown(Slice.CONVERSATION, [claim.key for claim in claims], every),
+        _breakdown(Slice.TURN, [turns[claim.turn] for claim in claims], every),
+        _by_verdict(compared),
+        _breakdown(Slice.WINDOWS, [str(claim.windows) for claim in claims], every),
         whole,
         Breakdown(
             Slice.MODEL, tuple(replace(row, key=model) for row in whole.rows), whole.suppressed
         ),
-    ]
-    by_rater = [
-        (
-            opinion.reviewer,
-            Unit(claim.group, opinion.verdict, str(claim.judge), claim.stratum),
-        )
-        for claim in claims
-        for opinion in own_opinions(claim)
-        if opinion.verdict in figures.categories
-    ]
-    by_code = [
-        (opinion.code, unit)
-        for claim, unit in zip(claims, units, strict=True)
-        for opinion in claim.opinions
-        if opinion.code is not None
-    ]
-    found.append(_breakdown(Slice.RATER, by_rater, figures))
-    found.append(_breakdown(Slice.CODE, by_code, figures))
+        _breakdown(Slice.RATER, said.reviewers, opinions),
+        _breakdown(Slice.CODE, [code for code, _ in coded], _Sliced(with_code, None, figures)),
+    )
     return tuple(each for each in found if each.rows or each.suppressed)
 
 
-def _breakdown(by: Slice, units: Iterable[Keyed], figures: Figures) -> Breakdown:
-    parts: dict[str, list[Unit]] = defaultdict(list)
-    for key, unit in units:
-        parts[key].append(unit)
-    enough = {key: own for key, own in parts.items() if len(own) >= LEAST}
-    shares = {key: _share(own, figures) for key, own in enough.items()}
+class _Sliced:
+    """What is broken down."""
+
+    def __init__(self, units: Units, whole: Whole | None, figures: Figures) -> None:
+        """Take units with their tables by group, None where they are not known."""
+        self.units = units
+        self.whole = whole
+        self.figures = figures
+
+    @cached_property
+    def row(self) -> SliceRow | None:
+        """Give the row of all of it, which several breakdowns have; None: not known."""
+        return None if self.whole is None else _row("", len(self.units), self.whole, self.figures)
+
+
+def _breakdown(by: Slice, keys: Sequence[str], sliced: _Sliced) -> Breakdown:
+    """Break units down by a key of each."""
+    units, figures = sliced.units, sliced.figures
+    sizes = Counter(keys)
+    enough = {key for key, size in sizes.items() if size >= LEAST}
+    shares = _shares(sizes, keys, units, figures)
     worst = sorted(enough, key=lambda key: (shares[key], key))[:MOST_PARTS]
-    rows = [_row(key, enough[key], figures) for key in worst]
-    rows.sort(key=lambda row: (row.percent.value if row.percent.value is not None else 2, row.key))
-    return Breakdown(by, tuple(rows), len(parts) - len(enough), len(enough) - len(rows))
+    if len(worst) == len(sizes) == 1 and sliced.row is not None:
+        rows = [replace(sliced.row, key=worst[0])]
+    else:
+        places: dict[str, list[int]] = {key: [] for key in worst}
+        for place, key in enumerate(keys):
+            if key in places:
+                places[key].append(place)
+        parts = ((key, units.taken(places[key])) for key in worst)
+        rows = [_row(key, len(own), figures.part(own), figures) for key, own in parts]
+    return Breakdown(by, _worst_first(rows), len(sizes) - len(enough), len(enough) - len(rows))
 
 
-def _share(own: Sequence[Unit], figures: Figures) -> float:
-    """Compute how far a part agrees, only to find the worst ones; 2 where it cannot be said."""
+def _by_verdict(compared: Compared) -> Breakdown:
+    """Break agreement down by the judge's label; the tables have its columns already."""
+    figures = compared.figures
+    names, size = figures.categories, len(figures.categories)
+    sizes = compared.whole.total.raw.columns
+    parts = {
+        name: with_cells(compared.part, range(place, size * size, size))
+        for place, name in enumerate(names)
+        if sizes[place] >= LEAST
+    }
+    rows = [_row(name, sizes[names.index(name)], part, figures) for name, part in parts.items()]
+    few = sum(0 < each < LEAST for each in sizes)
+    return Breakdown(Slice.VERDICT, _worst_first(rows), few)
+
+
+def _worst_first(rows: Iterable[SliceRow]) -> tuple[SliceRow, ...]:
+    """Sort parts; those of which nothing can be said come last."""
+
+    def place(row: SliceRow) -> tuple[float, str]:
+        return 2.0 if row.percent.value is None else row.percent.value, row.key
+
+    return tuple(sorted(rows, key=place))
+
+
+def _shares(
+    sizes: Mapping[str, int], keys: Sequence[str], units: Units, figures: Figures
+) -> Mapping[str, float]:
+    """Compute how far each part agrees, only to find the worst ones; 2 where it cannot be said."""
+    agreed = figures.agreed_cells
     if figures.frame is None:
-        return sum(unit.reference == unit.rated for unit in own) / len(own)
-    known = figures.frame.weights
-    weighed = [
-        (known[unit.stratum], unit.reference == unit.rated)
-        for unit in own
-        if unit.stratum is not None and unit.stratum in known
-    ]
-    whole = sum(weight for weight, _ in weighed)
-    return sum(weight for weight, same in weighed if same) / whole if whole else 2.0
+        right = Counter(compress(keys, [cell in agreed for cell in units.cells]))
+        return {key: right[key] / size for key, size in sizes.items()}
+    whole: dict[str, float] = defaultdict(float)
+    same: dict[str, float] = defaultdict(float)
+    for key, cell, weight in zip(keys, units.cells, figures.weights(units), strict=True):
+        whole[key] += weight
+        same[key] += weight if cell in agreed else 0
+    return {key: same[key] / size if size else 2.0 for key, size in whole.items()}
 
 
-def _row(key: str, own: Sequence[Unit], figures: Figures) -> SliceRow:
-    whole = figures.part(own)
+def _row(key: str, n: int, whole: Whole, figures: Figures) -> SliceRow:
     binary = collapsed(whole, figures.bad)
     first = figures.measure({"percent": PERCENT, "kappa": KAPPA}, whole)
     second = figures.measure({"precision": detection.PRECISION, "recall": detection.RECALL}, binary)
+    used = sum(map(bool, whole.total.raw.columns))
     return SliceRow(
         key=key,
-        n=len(own),
+        n=n,
         clusters=whole.groups,
         percent=first["percent"],
-        cohen_kappa=first["kappa"] if len({unit.rated for unit in own}) > 1 else None,
+        cohen_kappa=first["kappa"] if used > 1 else None,
         recall=second["recall"],
         precision=second["precision"],
     )
 
 
-def progress(claims: Sequence[ClaimReading], figures: Figures) -> ProgressReport:
-    """Say how the watched figure narrowed as labels came, and how many are still needed.
-
-    Args:
-        claims: Compared ones that the figures of the report are about.
-        figures: How they are computed.
-    """
+def progress(compared: Compared) -> ProgressReport:
+    """Say how the watched figure narrowed as labels came, and how many are still needed."""
+    figures = compared.figures
     wanted = figures.settings.target
-    ordered = sorted(claims, key=_labelled_at)
-    units = [
-        Unit(claim.group, str(claim.human), str(claim.judge), claim.stratum) for claim in ordered
-    ]
+    units = compared.units.taken(_in_order(compared.inside))
     looks = _milestones(len(units))
     tables = list(figures.growing(units, looks)) or [figures.part(units)]
     last = figures.one(KAPPA, tables[-1])
@@ -148,8 +171,10 @@ def progress(claims: Sequence[ClaimReading], figures: Figures) -> ProgressReport
         found = last if whole is tables[-1] else figures.one(statistic, whole)
         history.append(ProgressPoint(labels, found.value, found.ci_low, found.ci_high))
     half = _half_width(last)
-    groups = len({unit.group for unit in units})
-    bad = sum(unit.reference in figures.bad for unit in units)
+    groups = len(set(units.groups))
+    size = len(figures.categories)
+    rows = {figures.categories.index(name) for name in figures.bad}
+    bad = sum(times for cell, times in Counter(units.cells).items() if cell // size in rows)
     return ProgressReport(
         target=name,
         target_half_width=wanted,
@@ -160,9 +185,21 @@ def progress(claims: Sequence[ClaimReading], figures: Figures) -> ProgressReport
     )
 
 
-def _labelled_at(claim: ClaimReading) -> tuple[int, int]:
-    """When the last verdict came that the consensus rests on; then the order of the claims."""
-    return max((each.order for each in claim.opinions), default=0), claim.claim
+def _in_order(claims: Sequence[ClaimReading]) -> list[int]:
+    """Give the places of claims by when the last verdict came that the consensus rests on.
+
+    Those that came at once are in the order of the claims.
+    """
+    numbers = [claim.claim for claim in claims]
+    came = [
+        claim.opinions[0].order
+        if len(claim.opinions) == 1
+        else max([each.order for each in claim.opinions], default=0)
+        for claim in claims
+    ]
+    places = sorted(range(len(claims)), key=numbers.__getitem__)
+    places.sort(key=came.__getitem__)
+    return places
 
 
 def _half_width(found: Estimate) -> float | None:

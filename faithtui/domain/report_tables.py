@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 from faithtui.domain import detection
 from faithtui.domain.agreement import (
@@ -13,31 +14,27 @@ from faithtui.domain.agreement import (
     Statistic,
     Table,
     chance_agreement,
-    cross_table,
 )
 from faithtui.domain.estimates import Estimate, Point, Reason
 from faithtui.domain.intervals import Scale
-from faithtui.domain.report_values import (
-    Agreement,
-    ClassReport,
-    Detection,
-    IntervalMethod,
-    MarginTest,
-    ReportSettings,
-)
+from faithtui.domain.reported.levels import Agreement, ClassReport, Detection, MarginTest
+from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.statistics import coefficients
 from faithtui.domain.statistics.leaving_out import measures
+from faithtui.domain.statistics.packing import PackedGroups, packed_kinds
 from faithtui.domain.statistics.paired import bowker, mcnemar_mid
+from faithtui.domain.statistics.table_groups import (
+    Grouped,
+    collapsed_groups,
+    summed,
+    table_of_kinds,
+    weighted_table_of_kinds,
+)
 from faithtui.domain.statistics.tables import (
     Counted,
-    Grouped,
     StratifiedTable,
     WeightedTable,
-    collapsed_groups,
     empty_table,
-    grouped,
-    growing_cross_tables,
-    weighted_cross_table,
 )
 from faithtui.domain.statistics.weights import quadratic
 
@@ -47,13 +44,31 @@ Whole = Grouped[Any]
 """Tables of all groups: `Table` where every unit weighs the same, else `StratifiedTable`."""
 
 
-class Unit(NamedTuple):
-    """What two sides gave a label; a tuple, as there may be a million of them."""
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What two sides gave labels, in columns, as there may be a million of them."""
 
-    group: str
-    reference: str
-    rated: str
-    stratum: str | None = None
+    groups: Sequence[str]
+    cells: Sequence[int]
+    """Place of the reference's label times the number of labels, plus that of the other's."""
+    strata: Sequence[str | None] = ()
+    """() where every unit weighs the same."""
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self.cells)
+
+    def taken(self, places: Sequence[int]) -> "Units":
+        """Take some of them, in the order of the places."""
+        return Units(
+            [self.groups[place] for place in places],
+            [self.cells[place] for place in places],
+            [self.strata[place] for place in places] if self.strata else (),
+        )
+
+    def between(self, first: int, last: int) -> "Units":
+        """Take those from a place up to another one."""
+        return Units(self.groups[first:last], self.cells[first:last], self.strata[first:last])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +94,21 @@ class Figures:
     frame: Frame | None = None
     """None: every unit weighs the same."""
 
-    def whole(self, units: Iterable[Unit]) -> Whole:
+    def units(
+        self,
+        groups: Sequence[str],
+        reference: Iterable[str],
+        rated: Iterable[str],
+        strata: Sequence[str | None] = (),
+    ) -> Units:
+        """Put columns together, all labels being categories; `strata` where there is a frame."""
+        size = len(self.categories)
+        down = {name: place * size for place, name in enumerate(self.categories)}
+        across = {name: place for place, name in enumerate(self.categories)}
+        cells = [down[one] + across[other] for one, other in zip(reference, rated, strict=True)]
+        return Units(groups, cells, strata if self.frame is not None else ())
+
+    def whole(self, units: Units) -> Whole:
         """Put all units into tables by group, each with a label of both sides.
 
         Of a sample by strata, weights are estimated anew without each group.
@@ -88,41 +117,56 @@ class Figures:
             return self.plain(units)
         return _stratified(units, self.frame, self.categories)
 
-    def part(self, units: Iterable[Unit]) -> Whole:
+    def part(self, units: Units) -> Whole:
         """Put some of the units into tables by group; each weighs what it weighs in the whole."""
-        if self.frame is None:
-            return self.plain(units)
-        weights = self.frame.weights
-        return weighted_cross_table(
-            (
-                (unit.group, unit.reference, unit.rated, weights[unit.stratum])
-                for unit in units
-                if unit.stratum is not None and unit.stratum in weights
-            ),
-            self.categories,
-        )
+        (found,) = self.growing(units, (len(units),))
+        return found
 
-    def growing(self, units: Sequence[Unit], at: Sequence[int]) -> Iterator[Whole]:
+    def growing(self, units: Units, at: Sequence[int]) -> Iterator[Whole]:
         """Put ever more units into tables by group, see `part`.
 
         Args:
             units: In the order in which they come.
             at: How many to put in, rising; yields the tables of so many each time.
         """
-        if self.frame is not None:
-            yield from (self.part(units[:count]) for count in at)
+        if self.frame is None:
+            packed = PackedGroups(len(self.categories) ** 2, len(units))
+            for part in _steps(units, at):
+                packed.add(zip(part.groups, map(packed.ones.__getitem__, part.cells), strict=True))
+                yield table_of_kinds(packed.kinds(), self.categories)
             return
-        steps = zip((0, *at), at, strict=False)
-        yield from growing_cross_tables(
-            (((unit.group, unit.reference, unit.rated) for unit in units[a:b]) for a, b in steps),
-            self.categories,
-        )
+        weights = self.frame.weights
+        names = sorted(weights, key=weights.__getitem__)
+        size = len(self.categories) ** 2
+        first = {name: place * size for place, name in enumerate(names)}
+        packed = PackedGroups(len(names) * size, len(units))
+        for part in _steps(units, at):
+            packed.add(
+                (group, packed.ones[first[stratum] + cell])
+                for group, cell, stratum in zip(part.groups, part.cells, part.strata, strict=True)
+                if stratum is not None and stratum in first
+            )
+            yield weighted_table_of_kinds(
+                packed.kinds(), [weights[name] for name in names], self.categories
+            )
 
-    def plain(self, units: Iterable[Unit]) -> Whole:
+    def plain(self, units: Units) -> Whole:
         """Put units into tables by group; each weighs the same."""
-        return cross_table(
-            ((unit.group, unit.reference, unit.rated) for unit in units), self.categories
-        )
+        kinds = packed_kinds(units.groups, units.cells, len(self.categories) ** 2)
+        return table_of_kinds(kinds, self.categories)
+
+    @property
+    def agreed_cells(self) -> frozenset[int]:
+        """Cells in which both sides gave the same label."""
+        size = len(self.categories)
+        return frozenset(range(0, size * size, size + 1))
+
+    def weights(self, units: Units) -> Sequence[float]:
+        """Say how many units each stands for; 0 for one that is in no stratum of the sample."""
+        if self.frame is None:
+            return [1] * len(units)
+        known = self.frame.weights
+        return [0 if stratum is None else known.get(stratum, 0) for stratum in units.strata]
 
     def measure(self, statistics: Mapping[str, Statistic], whole: Whole) -> dict[str, Estimate]:
         """Compute figures with their intervals, leaving out one group at a time."""
@@ -237,7 +281,7 @@ class Figures:
         return Detection(positive=positive, tp=tp, fp=fp, fn=fn, tn=tn, **figures)
 
 
-def _n(table: Table) -> int:
+def _n(table: Counted) -> float:
     return table.n
 
 
@@ -265,22 +309,23 @@ def _margins(table: Table) -> MarginTest | None:
     return MarginTest("bowker", found.statistic, found.df, found.p)
 
 
+def _steps(units: Units, at: Sequence[int]) -> Iterator[Units]:
+    """Cut units into what comes up to each place after the one before."""
+    return (units.between(first, last) for first, last in pairwise((0, *at)))
+
+
 def _stratified(
-    units: Iterable[Unit], frame: Frame, categories: tuple[str, ...]
+    units: Units, frame: Frame, categories: tuple[str, ...]
 ) -> Grouped[StratifiedTable]:
     """Put labelled units and all that they stand for into tables by group."""
-    place = {name: i for i, name in enumerate(categories)}
-    stratum_of = {name: i for i, name in enumerate(frame.strata)}
-    size, strata = len(categories), len(frame.strata)
-    parts: dict[str, list[int]] = {}
-    width = strata * (1 + size * size)
-    for group, stratum in frame.members:
-        parts.setdefault(group, [0] * width)[stratum_of[stratum]] += 1
-    for unit in units:
-        if unit.stratum is None:
-            continue
-        at = strata + stratum_of[unit.stratum] * size * size
-        cell = place[unit.reference] * size + place[unit.rated]
-        parts.setdefault(unit.group, [0] * width)[at + cell] += 1
+    place_of = {name: place for place, name in enumerate(frame.strata)}
+    size, strata = len(categories) ** 2, len(frame.strata)
+    packed = PackedGroups(strata * (1 + size), len(frame.members))
+    packed.add((group, packed.ones[place_of[stratum]]) for group, stratum in frame.members)
+    packed.add(
+        (group, packed.ones[strata + place_of[stratum] * size + cell])
+        for group, cell, stratum in zip(units.groups, units.cells, units.strata, strict=True)
+        if stratum is not None
+    )
     none = StratifiedTable(categories, (0,) * strata, (empty_table(categories).counts,) * strata)
-    return Grouped(*grouped(none, (none.rebuilt(each) for each in parts.values())))
+    return Grouped(*summed(none, packed.kinds()))

@@ -6,7 +6,7 @@ from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.levels import Compared
 from faithtui.domain.readings import ClaimReading, DesignKind, DesignReading
-from faithtui.domain.report_values import ReportSettings
+from faithtui.domain.reported.settings import ReportSettings
 
 
 def claim_weights(

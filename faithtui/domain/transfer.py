@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faithtui.domain.estimates import Estimate, Reason, withheld
-from faithtui.domain.report_values import LevelReport
+from faithtui.domain.reported.levels import LevelReport
 from faithtui.domain.statistics.outside_accuracy import OutsideAccuracy, OutsideRate, outside_rate
 
 

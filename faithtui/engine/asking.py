@@ -1,81 +1,43 @@
 """The `Ask` a metric gets: stored replies first, then the judge, and every reply kept.
 
-All policy about one question stands here, once: equal questions share one call, attempts that may
-succeed later are made again, replies that cannot be used are asked for again with the reason, and
-a reply is committed before it is used.
+What concerns a question and not one request stands here: equal questions share one call, an answer
+that was cut is asked for again with more room, and one that cannot be used with the reason.
 """
 
 import asyncio
 import contextlib
-import hashlib
-import json
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
+from faithtui.engine.budgeting import Budget
+from faithtui.engine.keeping import Asked, Replies, from_store, reply_key
+from faithtui.engine.ladder import Ladder
+from faithtui.engine.leasing import Leases, NoLeases
+from faithtui.engine.limiting import Limiter
+from faithtui.engine.pricing import Pricing
+from faithtui.engine.sending import Sender, Tally
+from faithtui.engine.slots import Slots
 from faithtui.errors import (
     ImagesNotSupported,
     JudgeError,
-    JudgeRateLimited,
     JudgeRefused,
     JudgeReplyInvalid,
     JudgeReplyTruncated,
-    JudgeTimeout,
-    JudgeUnavailable,
 )
-from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Stop, Usage
+from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Stop
 from faithtui.judges.reading import parse_reply
 from faithtui.metrics.base import Mismatch, Pace, Question
-from faithtui.store.records import StoredReply
 
 T = TypeVar("T")
-
-ATTEMPTS = 5
-"""Tries of one request before a passing failure counts as lasting."""
-
-FIRST_WAIT_S = 0.5
-"""Wait before the second try when the provider names none; doubles each time."""
-
-LONGEST_WAIT_S = 120.0
-"""A provider that wants us to wait longer than this is treated as failing."""
 
 REPAIRS = 2
 """How often a reply that cannot be used is asked for again."""
 
 DOUBLINGS = 2
 """How often the token limit is raised for a reply that ran into it."""
-
-
-class Replies(Protocol):
-    """Where replies are kept."""
-
-    def find(self, key: str) -> StoredReply | None:
-        """Give the usable reply to the question with this key, if there is one."""
-
-    async def keep(
-        self, key: str, step: str, item: ItemId | None, reply: StoredReply, usable: bool
-    ) -> None:
-        """Commit a reply. It is only found again when it is usable."""
-
-
-class MemoryReplies:
-    """Replies of one process, for a single measurement."""
-
-    def __init__(self) -> None:
-        self._usable: dict[str, StoredReply] = {}
-
-    def find(self, key: str) -> StoredReply | None:
-        """Give the usable reply to the question with this key, if there is one."""
-        return self._usable.get(key)
-
-    async def keep(
-        self, key: str, step: str, item: ItemId | None, reply: StoredReply, usable: bool
-    ) -> None:
-        """Remember a usable reply."""
-        if usable:
-            self._usable[key] = reply
 
 
 def _no_image(image: Image) -> ImageData:
@@ -87,16 +49,16 @@ def _no_image(image: Image) -> ImageData:
     raise ImagesNotSupported(f"there is nowhere to read the image {image.sha256[:12]} from")
 
 
-@dataclass(slots=True)
-class Tally:
-    """Counts of calls, kept by the engine's thread alone."""
+class Sends(Protocol):
+    """What brings one question to a judge and its reply back. See `Sender`."""
 
-    calls: int = 0
-    calls_stored: int = 0
-    in_flight: int = 0
-    retries: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    def close(self) -> frozenset[asyncio.Task[Any]]:
+        """Send nothing more, and name the tasks whose replies are on their way."""
+
+    async def put(
+        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    ) -> T:
+        """Put a question until it is answered or will not be."""
 
 
 class Asker:
@@ -107,13 +69,20 @@ class Asker:
         judge: Judge,
         replies: Replies,
         *,
-        concurrency: int,
+        concurrency: int = 1,
+        slots: Slots | None = None,
         tally: Tally | None = None,
+        ladder: Ladder | None = None,
+        limiter: Limiter | None = None,
+        budget: Budget | None = None,
+        pricing: Pricing | None = None,
+        leases: Leases | None = None,
         on_retry: Callable[[str, JudgeError, float], None] = lambda step, error, wait_s: None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         pace: Pace | None = None,
         load_image: Callable[[Image], ImageData] = _no_image,
         on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
+        sender: Sends | None = None,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -121,26 +90,47 @@ class Asker:
             judge: Who answers.
             replies: Where replies are kept.
             concurrency: Questions in the air at once.
+            slots: Places for them, when somebody else changes how many; `concurrency` is not used.
             tally: Where calls are counted; None for one of its own.
+            ladder: How JSON is asked for; None: from the top.
+            limiter: Limits of the judge's account; None: nobody limits it.
+            budget: What may be spent; None: anything.
+            pricing: What calls cost; None: nobody knows.
+            leases: Who asks a question when several processes do; None: there is only this one.
             on_retry: Told of every attempt that is made again, and the seconds until then.
             pause: Waits for seconds.
             pace: What the metric's options allow; None: no limit of theirs.
             load_image: Gives the bytes or the address of an image.
             on_reply: Told of every reply that is used, and whether it was stored before.
+            sender: Brings questions to the judge; None: one request at once for each, under the
+                limits above.
         """
         pace = pace or Pace()
+        slots = slots or Slots(concurrency)
+        if pace.one_call:
+            slots.resize(1)
         self._judge = judge
         self._replies = replies
-        self._slots = asyncio.Semaphore(1 if pace.one_call else concurrency)
         self._answers = (
             contextlib.nullcontext() if pace.answers is None else asyncio.Semaphore(pace.answers)
         )
-        self._pause_s = pace.pause_s
         self._load_image = load_image
         self._on_reply = on_reply
+        self._leases = leases or NoLeases()
         self.tally = tally or Tally()
-        self._on_retry = on_retry
-        self._pause = pause
+        self._sender: Sends = sender or Sender(
+            judge,
+            replies,
+            slots,
+            tally=self.tally,
+            ladder=ladder,
+            limiter=limiter,
+            budget=budget,
+            pricing=pricing,
+            on_retry=on_retry,
+            sleep=pause,
+            pause_s=pace.pause_s,
+        )
         self._in_the_air: dict[str, asyncio.Task[Any]] = {}
 
     @property
@@ -161,6 +151,18 @@ class Asker:
         """Make the `Ask` of one conversation; its calls are stored under that item."""
         return BoundAsk(self, item)
 
+    async def drain(self) -> None:
+        """Send nothing more, and wait for the answers that are on their way: they are paid for.
+
+        Cancelling the wait leaves them to `aclose`.
+        """
+        landing = self._sender.close()
+        for task in self._in_the_air.values():
+            if task not in landing:
+                task.cancel()
+        if landing:
+            await asyncio.wait(landing)
+
     async def aclose(self) -> None:
         """Cancel questions that nobody waits for any more."""
         tasks = list(self._in_the_air.values())
@@ -168,13 +170,32 @@ class Asker:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def ask(self, question: Question[T], item: ItemId | None) -> T:
+    async def ask(self, question: Question[T], item: ItemId | None, window: int | None = None) -> T:
         """Answer a question from the store or from the judge.
+
+        Args:
+            question: The question.
+            item: The conversation of a run it is asked for; None outside a run.
+            window: Position of the window that asks; None: the conversation as a whole.
 
         Raises:
             JudgeError: No usable answer after retries and repairs.
         """
-        request = JudgeRequest(
+        request = self.request_of(question)
+        for earlier in range(1, REPAIRS + 2):
+            try:
+                return await self._shared(question, request, item, window)
+            except (JudgeReplyTruncated, JudgeRefused):
+                raise
+            except JudgeReplyInvalid as error:
+                if earlier > REPAIRS:
+                    raise
+                request = repaired(request, question.prompt, error, earlier)
+        raise AssertionError("the last repair either returns or raises")
+
+    def request_of(self, question: Question[Any]) -> JudgeRequest:
+        """Put a question into the form a judge gets."""
+        return JudgeRequest(
             step=question.step,
             task=question.task,
             system=question.system,
@@ -184,100 +205,87 @@ class Asker:
             replicate=question.replicate,
             images=tuple(map(self._load_image, question.images)),
         )
-        for repairs_left in range(REPAIRS, -1, -1):
-            try:
-                return await self._shared(question, request, item)
-            except (JudgeReplyTruncated, JudgeRefused):
-                raise
-            except JudgeReplyInvalid as error:
-                if not repairs_left:
-                    raise
-                request = replace(request, prompt=_repair_prompt(question.prompt, error))
-        raise AssertionError("the last repair either returns or raises")
 
-    async def _shared(self, question: Question[T], request: JudgeRequest, item: ItemId | None) -> T:
+    async def _shared(
+        self,
+        question: Question[T],
+        request: JudgeRequest,
+        item: ItemId | None,
+        window: int | None,
+    ) -> T:
         """Let equal questions in the air share one call.
 
         The call belongs to nobody in particular: a conversation that is given up does not take it
         away from another one that waits for it.
         """
         key = reply_key(self._judge.fingerprint, request)
-        stored = self._replies.find(key)
-        if stored is not None:
-            self.tally.calls_stored += 1
-            reply = _from_store(stored)
-            self._on_reply(request.step, reply, True)
-            return _understand(question, reply)
+        found, value = self._stored(question, key)
+        if found:
+            return value
         task = self._in_the_air.get(key)
         if task is None:
-            task = asyncio.create_task(self._call(question, request, key, item))
+            asked = Asked(key, request.step, item, window, request.replicate)
+            task = asyncio.create_task(self._called(question, request, asked))
             self._in_the_air[key] = task
             task.add_done_callback(lambda done: self._landed(key, done))
-        value: T = await asyncio.shield(task)
+        value = await asyncio.shield(task)
         return value
+
+    def _stored(self, question: Question[T], key: str) -> tuple[bool, T]:
+        """Look a question up.
+
+        Returns:
+            Whether there is a reply, and what it says.
+
+        Raises:
+            JudgeReplyInvalid: There is one that this question cannot use.
+        """
+        stored = self._replies.find(key)
+        if stored is None:
+            return False, None  # type: ignore[return-value]  # read only where True
+        self.tally.calls_stored += 1
+        self.tally.step(question.step).stored += 1
+        reply = from_store(stored)
+        self._on_reply(question.step, reply, True)
+        return True, understood(question, reply)
 
     def _landed(self, key: str, task: asyncio.Task[Any]) -> None:
         del self._in_the_air[key]
         if not task.cancelled():
             task.exception()  # marks it as seen, for when nobody waits any more
 
-    async def _call(
-        self, question: Question[T], request: JudgeRequest, key: str, item: ItemId | None
-    ) -> T:
+    async def _called(self, question: Question[T], request: JudgeRequest, asked: Asked) -> T:
+        """Ask, unless somebody else is asking the same: then wait for their answer."""
+        is_ours = await self._leases.wait_for(
+            asked.key, lambda: self._replies.find(asked.key) is not None
+        )
+        if not is_ours:
+            _, value = self._stored(question, asked.key)
+            return value
+        is_kept = False
+        try:
+            value = await self._whole(question, request, asked)
+            is_kept = True
+            return value
+        finally:
+            if not is_kept:  # a usable reply ends the lease as it is kept
+                await self._leases.give_back(asked.key)
+
+    async def _whole(self, question: Question[T], request: JudgeRequest, asked: Asked) -> T:
         """Ask until an answer is whole, with a higher limit of tokens each time it is not."""
+
+        def understand(reply: JudgeReply) -> T:
+            self._on_reply(question.step, reply, False)
+            return understood(question, reply)
+
         for doublings_left in range(DOUBLINGS, -1, -1):
             try:
-                return await self._attempts(question, request, key, item)
+                return await self._sender.put(asked, request, understand)
             except JudgeReplyTruncated:
                 if not doublings_left:
                     raise
                 request = replace(request, max_tokens=request.max_tokens * 2)
         raise AssertionError("the last doubling either returns or raises")
-
-    async def _attempts(
-        self, question: Question[T], request: JudgeRequest, key: str, item: ItemId | None
-    ) -> T:
-        """Make a request, again after failures that may pass.
-
-        A slot is held until the reply is committed, so that a kill costs at most as many replies
-        as there are slots.
-        """
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                async with self._slots:
-                    return await self._once(question, request, key, item)
-            except (JudgeRateLimited, JudgeTimeout, JudgeUnavailable) as error:
-                wait_s = _wait(error, attempt)
-                if attempt == ATTEMPTS or wait_s > LONGEST_WAIT_S:
-                    raise
-                self.tally.retries += 1
-                self._on_retry(request.step, error, wait_s)
-                await self._pause(wait_s)
-        raise AssertionError("the last attempt either returns or raises")
-
-    async def _once(
-        self, question: Question[T], request: JudgeRequest, key: str, item: ItemId | None
-    ) -> T:
-        """Put one request on the wire and commit the reply before it is used."""
-        self.tally.in_flight += 1
-        try:
-            if self._pause_s:
-                await self._pause(self._pause_s)
-            reply = await self._judge.send(request)
-        finally:
-            self.tally.in_flight -= 1
-        self.tally.calls += 1
-        self.tally.tokens_in += reply.usage.tokens_in or 0
-        self.tally.tokens_out += reply.usage.tokens_out or 0
-        self._on_reply(request.step, reply, False)
-        kept = _to_store(reply)
-        try:
-            value = _understand(question, reply)
-        except JudgeReplyInvalid:
-            await self._replies.keep(key, request.step, item, kept, usable=False)
-            raise
-        await self._replies.keep(key, request.step, item, kept, usable=True)
-        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +294,8 @@ class BoundAsk:
 
     asker: Asker
     item: ItemId | None
+    window: int | None = None
+    """Position of the window that asks; None: the conversation as a whole."""
 
     @property
     def takes_images(self) -> bool:
@@ -301,28 +311,16 @@ class BoundAsk:
         """Hold a place while one answer is judged."""
         return self.asker.in_flight()
 
+    def about(self, window: int) -> "BoundAsk":
+        """Ask on behalf of one window."""
+        return replace(self, window=window)
+
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
         """Ask; see `Asker.ask`."""
-        return self.asker.ask(question, self.item)
+        return self.asker.ask(question, self.item, self.window)
 
 
-def reply_key(fingerprint: str, request: JudgeRequest) -> str:
-    """Name a question by everything that determines its answer: 64 hexadecimal digits."""
-    parts = [
-        fingerprint,
-        request.step,
-        request.system,
-        request.prompt,
-        request.schema,
-        request.max_tokens,
-        request.replicate,
-        *(image.sha256 for image in request.images),
-    ]
-    text = json.dumps(parts, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _understand(question: Question[T], reply: JudgeReply) -> T:
+def understood(question: Question[T], reply: JudgeReply) -> T:
     """Turn a reply into the question's value.
 
     Raises:
@@ -345,42 +343,25 @@ def _understand(question: Question[T], reply: JudgeReply) -> T:
         ) from error
 
 
-def _repair_prompt(prompt: str, error: JudgeReplyInvalid) -> str:
-    """Say what was wrong with the last answer, after the whole question."""
-    return (
-        f"{prompt}\n\nAn earlier answer could not be used: {error}. "
-        "Answer again, in the form asked for and with nothing else."
-    )
+def repaired(
+    request: JudgeRequest, prompt: str, error: JudgeReplyInvalid, earlier: int
+) -> JudgeRequest:
+    """Say what was wrong with the last answer, after the whole question.
 
+    However often a question is repaired, no two of its forms are equal: what is stored tells each
+    answer from the next.
 
-def _wait(error: JudgeError, attempt: int) -> float:
-    """Seconds to wait after try number `attempt`: what the provider said, else doubling."""
-    if isinstance(error, JudgeRateLimited) and error.retry_after_s is not None:
-        return error.retry_after_s
-    return FIRST_WAIT_S * 2.0 ** (attempt - 1)
-
-
-def _to_store(reply: JudgeReply) -> StoredReply:
-    return StoredReply(
-        text=reply.text,
-        stop=reply.stop.value,
-        structured=reply.structured,
-        tokens_in=reply.usage.tokens_in,
-        tokens_out=reply.usage.tokens_out,
-        tokens_cached=reply.usage.tokens_cached,
-        request_id=reply.request_id,
-        served_model=reply.served_model,
-        latency_ms=reply.latency_ms,
-    )
-
-
-def _from_store(stored: StoredReply) -> JudgeReply:
-    return JudgeReply(
-        text=stored.text,
-        stop=Stop(stored.stop),
-        usage=Usage(stored.tokens_in, stored.tokens_out, stored.tokens_cached),
-        structured=stored.structured,
-        request_id=stored.request_id,
-        served_model=stored.served_model,
-        latency_ms=stored.latency_ms,
+    Args:
+        request: As it was put last.
+        prompt: Of the question.
+        error: What was wrong.
+        earlier: How many answers there were, from 1.
+    """
+    said = "An earlier answer" if earlier == 1 else f"The last of {earlier} earlier answers"
+    return replace(
+        request,
+        prompt=(
+            f"{prompt}\n\n{said} could not be used: {error}. "
+            "Answer again, in the form asked for and with nothing else."
+        ),
     )

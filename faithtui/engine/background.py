@@ -12,7 +12,18 @@ from typing import Self
 
 from faithtui.domain.ids import RunId
 from faithtui.engine import planner, runner
-from faithtui.engine.events import Progress, RunEnded, RunEvent, RunSnapshot
+from faithtui.engine.circumstances import Circumstances
+from faithtui.engine.control import RunControl
+from faithtui.engine.courtesy import Courtesy
+from faithtui.engine.events import (
+    Gauges,
+    Progress,
+    RunEnded,
+    RunEvent,
+    RunSnapshot,
+    StepCount,
+    StoreTroubled,
+)
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import FaithtuiError
 from faithtui.store.records import RunState
@@ -25,10 +36,21 @@ RECENT = 100
 class BackgroundRun:
     """A run under way in this process."""
 
-    def __init__(self, store: Store, run: RunId, *, retry_failed: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        run: RunId,
+        workers: int,
+        *,
+        retry_failed: bool = False,
+        around: Circumstances | None = None,
+    ) -> None:
         self.run_id = run
+        self.control = RunControl(workers)
         self._store = store
         self._retry_failed = retry_failed
+        self._around = around
+        self._trouble: str | None = None
         self._began = time.monotonic()
         self._ended: float | None = None
         self._state = RunState.RUNNING
@@ -40,28 +62,49 @@ class BackgroundRun:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[RunState] | None = None
         self._cancelled = False
+        self._courtesy = Courtesy()
         self.bug: BaseException | None = None
         """An error that is not one of ours; the app must let it be seen."""
         self._thread = threading.Thread(target=self._work, name=f"faithtui-run-{run}", daemon=True)
 
     @classmethod
-    def start(cls, store: Store, request: RunRequest) -> Self:
+    def start(
+        cls, store: Store, request: RunRequest, *, around: Circumstances | None = None
+    ) -> Self:
         """Plan a run and begin it.
+
+        Args:
+            store: Where the conversations are.
+            request: The order.
+            around: What it shares with other runs of the process; None: nothing.
 
         Raises:
             FaithtuiError: The order cannot be carried out; nothing was begun.
         """
-        return cls.resume(store, planner.plan(store, request))
+        return cls.resume(store, planner.plan(store, request, around=around), around=around)
 
     @classmethod
-    def resume(cls, store: Store, run: RunId, *, retry_failed: bool = False) -> Self:
+    def resume(
+        cls,
+        store: Store,
+        run: RunId,
+        *,
+        retry_failed: bool = False,
+        around: Circumstances | None = None,
+    ) -> Self:
         """Go on with a run; questions that were answered are not asked again.
+
+        Args:
+            store: Where it is.
+            run: The run.
+            retry_failed: Take up failed conversations again.
+            around: What it shares with other runs of the process; None: nothing.
 
         Raises:
             StoreError: There is no such run.
         """
         row = store.runs.row(run)
-        begun = cls(store, run, retry_failed=retry_failed)
+        begun = cls(store, run, row.spec.concurrency, retry_failed=retry_failed, around=around)
         begun._done_before = row.done + row.failed + row.skipped
         begun._thread.start()
         return begun
@@ -85,14 +128,23 @@ class BackgroundRun:
                 elapsed_s=elapsed,
                 eta_s=elapsed / fresh * left if fresh > 0 else None,
                 recent=tuple(self._recent),
+                gauges=gauges_of(self.control),
+                trouble=self._trouble,
             )
 
     def cancel(self) -> None:
-        """Ask it to stop. Stored results stay; it can be taken up again."""
+        """Ask it to stop. Answers on their way are waited for, unless it is asked again.
+
+        Stored results stay; it can be taken up again.
+        """
         self._cancelled = True
         loop, task = self._loop, self._task
         if loop is not None and task is not None and not loop.is_closed():
             loop.call_soon_threadsafe(task.cancel)
+
+    def give_way(self, seconds: float) -> None:
+        """Rest for a moment, because somebody waits for the app. Any thread."""
+        self._courtesy.give_way(seconds)
 
     def join(self, timeout_s: float) -> bool:
         """Wait for the end; False when it did not come in time."""
@@ -103,7 +155,9 @@ class BackgroundRun:
         try:
             asyncio.run(self._main())
         except asyncio.CancelledError:
-            self._end(RunState.CANCELLED, None)
+            # Questions that are with the provider stay there, and the run says so.
+            is_waiting = self._state is RunState.WAITING
+            self._end(RunState.WAITING if is_waiting else RunState.CANCELLED, self._reason)
         except FaithtuiError as error:
             self._end(RunState.STOPPED, str(error))
         except BaseException as error:
@@ -114,8 +168,16 @@ class BackgroundRun:
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._courtesy.install(self._loop)
         self._task = asyncio.create_task(
-            runner.execute(self._store, self.run_id, self._heard, retry_failed=self._retry_failed)
+            runner.execute(
+                self._store,
+                self.run_id,
+                self._heard,
+                retry_failed=self._retry_failed,
+                control=self.control,
+                around=self._around,
+            )
         )
         if self._cancelled:
             self._task.cancel()
@@ -127,7 +189,31 @@ class BackgroundRun:
             self._recent.append((time.monotonic() - self._began, event))
             if isinstance(event, RunEnded):
                 self._state, self._reason = event.state, event.reason
+            elif isinstance(event, StoreTroubled):
+                self._trouble = event.trouble
 
     def _end(self, state: RunState, reason: str | None) -> None:
         with self._lock:
             self._state, self._reason, self._ended = state, reason, time.monotonic()
+
+
+def gauges_of(control: RunControl) -> Gauges:
+    """Read how the calls of a run go. Cheap; any thread."""
+    tally, limiter = control.tally, control.limiter
+    latencies = sorted(tally.latencies_ms)
+    return Gauges(
+        workers=control.workers,
+        allowed=None if limiter is None else limiter.window,
+        pace=None if limiter is None else limiter.pace,
+        is_paused=control.is_paused,
+        p50_ms=_share_at(latencies, 0.5),
+        p95_ms=_share_at(latencies, 0.95),
+        steps=tuple(
+            StepCount(name, step.calls, step.stored, step.in_flight, step.retries)
+            for name, step in list(tally.steps.items())
+        ),
+    )
+
+
+def _share_at(ordered: list[int], share: float) -> int | None:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None

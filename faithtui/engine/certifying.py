@@ -9,6 +9,7 @@ from pathlib import Path
 from faithtui.domain.certificate import (
     SCHEMA_VERSION,
     Certificate,
+    Counting,
     GuidelineIdentity,
     LabelFacts,
     MetricIdentity,
@@ -32,7 +33,9 @@ from faithtui.domain.readings import (
     Opinion,
     RunReadings,
 )
-from faithtui.domain.report_values import AgreementReport, Level, LevelReport
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import LevelReport
+from faithtui.domain.reported.settings import Level, ReportSettings
 from faithtui.domain.transfer import accuracy_of
 from faithtui.engine.reporting import RunAgreement, run_agreement
 from faithtui.engine.writing import replace_file
@@ -71,14 +74,24 @@ class Seen:
             return self.report.primary
         return self.report.claims if wanted is Level.CLAIMS else self.report.answers
 
+    def newest_at(self, level: Level) -> datetime | None:
+        """Say when the newest verdict at a level was given; None without any."""
+        origins = self.origins
+        return origins.newest_of_judged if level is Level.CLAIMS else origins.newest_of_answers
 
-def see(store: Store, run: RunId) -> Seen:
+
+def see(store: Store, run: RunId, settings: ReportSettings | None = None) -> Seen:
     """Read a run.
 
+    Args:
+        store: Where it is.
+        run: The run.
+        settings: How labels count; None: the usual.
+
     Raises:
-        StoreError: There is no such run.
+        StoreError: There is no such run, or the sample asked for cannot carry figures on it.
     """
-    return Seen(run_agreement(store, run), store.provenance.of_run(run))
+    return Seen(run_agreement(store, run, settings), store.provenance.of_run(run))
 
 
 def read(path: Path) -> Certificate:
@@ -131,7 +144,7 @@ def bound_to(store: Store, seen: Seen, level: Level) -> Bound:
             row.id,
             row.created_at,
             conversations_digest(readings.claims, readings.answers),
-            seen.report.digest,
+            seen.agreement.digest,
         ),
         sample=_sample(store, seen.level(level).design),
         labels=labels_digest(readings.claims, readings.answers),
@@ -155,14 +168,16 @@ def certify(
     now: datetime,
 ) -> Certificate:
     """Put together what was found; everything passed, so there are labels."""
-    newest = seen.origins.newest_at
+    newest = seen.newest_at(level.level)
     assert newest is not None
     bound = bound_to(store, seen, level.level)
-    readings, coverage = seen.readings, level.coverage
+    readings, settings = seen.readings, seen.report.settings
     is_claims = level.level is Level.CLAIMS
     opinions = opinions_of(*((readings.claims, ()) if is_claims else ((), readings.answers)))
     under, others = under_guideline(store, seen.origins)
-    passing = seen.row.spec.rule.passing if is_claims else (PASS,)
+    passing = seen.agreement.prepared.passing.passing if is_claims else (PASS,)
+    counts = verdicts_by_origin(opinions)
+    given_here = counts["blind"] + counts["shown"]
     return Certificate(
         schema_version=SCHEMA_VERSION,
         issued_at=now,
@@ -178,9 +193,9 @@ def certify(
             n=found.labels,
             groups=found.groups,
             reviewers=len({each.reviewer for each in opinions}),
-            blind_share=coverage.blind / coverage.compared,
-            **verdicts_by_origin(opinions),
-            bulk=coverage.bulk,
+            blind_share=counts["blind"] / given_here if given_here else None,
+            **counts,
+            bulk=level.coverage.bulk,
             under_guideline=under,
             under_others=others,
         ),
@@ -188,6 +203,7 @@ def certify(
         accuracy=accuracy_of(level, passing),
         thresholds=thresholds,
         results=tuple(Result(each.criterion, each.threshold, each.outcome) for each in results),
+        counting=Counting(settings.idk, settings.blind_only),
     )
 
 

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.agreement import KAPPA
+from faithtui.domain.agreement import KAPPA, cross_table
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels import NOT_A_CLAIM, Polarity
 from faithtui.domain.readings import PairedReading
 from faithtui.domain.report_comparison import PairedUnit, comparisons
-from faithtui.domain.report_tables import Figures, Unit
-from faithtui.domain.report_values import ComparisonReport, ReportSettings
+from faithtui.domain.report_tables import Figures
+from faithtui.domain.reported.parts import ComparisonReport
+from faithtui.domain.reported.settings import ReportSettings
 from faithtui.domain.splits import Split
 from faithtui.engine.examples import kept
 from faithtui.engine.splitting import Opening, conversations_in, opened_test
 from faithtui.errors import ConfigError
-from faithtui.judges.opening import judge_title
 from faithtui.metrics.registry import entry
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
@@ -143,8 +143,8 @@ def _left_out(
 
 def _kappa(figures: Figures, rows: Sequence[tuple[str, str | None, str | None]]) -> Estimate:
     """Measure kappa of one judge with people, on claims where both are there."""
-    units = [Unit(group, human, judge) for group, human, judge in rows if human and judge]
-    return figures.one(KAPPA, figures.plain(units))
+    units = [(group, human, judge) for group, human, judge in rows if human and judge]
+    return figures.one(KAPPA, cross_table(units, figures.categories))
 
 
 def _looked_at(
@@ -159,4 +159,4 @@ def _looked_at(
 
 
 def _name(row: RunRow) -> str:
-    return f"run {row.id} ({judge_title(row.spec.judge)})"
+    return f"run {row.id} ({row.spec.judge_title})"

@@ -17,8 +17,8 @@ from faithtui.domain.integrity import (
     CheckedVerdict,
     CheckedWindow,
     JudgedConversation,
-    check,
 )
+from faithtui.domain.integrity_checks import check
 from faithtui.domain.labels import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
 from faithtui.errors import ConfigError, FaithtuiError

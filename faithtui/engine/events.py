@@ -30,6 +30,11 @@ class Progress:
     retries: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    tokens_cached: int = 0
+    cost_nusd: int = 0
+    """In units of 1e-9 US dollars, of the calls whose price is known."""
+    unpriced_calls: int = 0
+    """Calls whose price is not known."""
 
     @property
     def finished(self) -> int:
@@ -89,8 +94,58 @@ class CallRetried:
 
 
 @dataclass(frozen=True, slots=True)
+class WayChanged:
+    """The judge is asked for JSON in another way: the one before did not work."""
+
+    run: RunId
+    left: str
+    """`schema`, `tool`, `json` or `text`."""
+    taken: str
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class StoreTroubled:
+    """The store cannot be written for now; what was answered is held in memory meanwhile."""
+
+    run: RunId
+    trouble: str | None
+    """What is wrong; None: it can be written again."""
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSent:
+    """Questions were handed to the provider together."""
+
+    run: RunId
+    questions: int
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRead:
+    """Results of a batch are in the store; the last time it is told of a batch, all of them."""
+
+    run: RunId
+    answered: int
+    """Of this batch."""
+    failed: int
+    """Likewise: without an answer; they are asked again, or will be, unless that is pointless."""
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Draining:
+    """Nothing more is asked; the answers on their way are waited for."""
+
+    run: RunId
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded:
-    """Nothing more comes: done, cancelled or stopped."""
+    """Nothing more comes at present: done, waiting, cancelled or stopped."""
 
     run: RunId
     state: RunState
@@ -98,7 +153,19 @@ class RunEnded:
     progress: Progress
 
 
-RunEvent = RunStarted | WindowAssessed | WindowFailed | ItemFinished | CallRetried | RunEnded
+RunEvent = (
+    RunStarted
+    | WindowAssessed
+    | WindowFailed
+    | ItemFinished
+    | CallRetried
+    | WayChanged
+    | StoreTroubled
+    | BatchSent
+    | BatchRead
+    | Draining
+    | RunEnded
+)
 
 EventSink = Callable[[RunEvent], None]
 """Called from the engine's thread; must neither block nor raise."""
@@ -117,3 +184,36 @@ class RunSnapshot:
     """Seconds to go at the pace so far; None until something has finished."""
     recent: tuple[tuple[float, RunEvent], ...] = field(default_factory=tuple)
     """The latest events, newest last, each with its seconds since the run began."""
+    gauges: "Gauges | None" = None
+    """How calls go; None for a run of another process."""
+    trouble: str | None = None
+    """What keeps the store from being written; None: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepCount:
+    """Calls of one step in this process."""
+
+    step: str
+    calls: int
+    stored: int
+    in_flight: int
+    retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """How the calls of a run go in this process."""
+
+    workers: int
+    """Questions that may be in the air at once."""
+    allowed: int | None
+    """How many the provider seems to take at once; None: nobody limits it."""
+    pace: float | None
+    """Requests a second that are sent at most; None: no limit is known."""
+    is_paused: bool
+    p50_ms: int | None
+    """Time of half of the latest calls, at most; None before there are any."""
+    p95_ms: int | None
+    steps: tuple[StepCount, ...]
+    """In the order of their first question."""

@@ -14,7 +14,6 @@ from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.splitting import conversations_in
 from faithtui.errors import ConfigError
 from faithtui.interchange.examples import example_from, example_json, read_examples
-from faithtui.judges.opening import judge_title
 from faithtui.metrics.registry import entry
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store
@@ -146,7 +145,7 @@ def _example(view: ReviewView, reading: ClaimReading, rule: SplitRule | None) ->
     return Example(
         metric=view.run.spec.metric,
         run=view.run.id,
-        judge=judge_title(view.run.spec.judge),
+        judge=view.run.spec.judge_title,
         source=view.item.source,
         key=view.item.key,
         group=reading.group,

@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from faithtui.domain.certificate import Certificate, conversations_digest, judge_identity
+from faithtui.domain.certificate import (
+    Certificate,
+    Counting,
+    conversations_digest,
+    judge_identity,
+)
 from faithtui.domain.certificate_changes import data_changes, guideline_changes, judging_changes
 from faithtui.domain.estimates import LEVEL, Status
 from faithtui.domain.gate import (
@@ -23,10 +28,13 @@ from faithtui.domain.gate import (
     measured,
     worst,
 )
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.origins import machines
-from faithtui.domain.report_values import Level, LevelReport
-from faithtui.domain.transfer import corrected_outside
+from faithtui.domain.reported.levels import LevelReport
+from faithtui.domain.reported.settings import Level, ReportSettings
+from faithtui.domain.statistics.outside_accuracy import OutsideRate
+from faithtui.domain.statistics.recoding import IdkRule
+from faithtui.domain.transfer import corrected_outside, outside_score
 from faithtui.engine import certifying
 from faithtui.engine.certifying import Seen, see
 from faithtui.engine.examples import kept
@@ -39,6 +47,11 @@ MANY_FAILED = 0.05
 
 _DAY_S = 86_400
 
+_CLIPPED = (
+    "corrected by the certified accuracy the score would lie beyond 0 or 1, so it is shown as the "
+    "end: the judge flags less, or more, than it should even by its own faults, and may not err "
+    "here as it did on the certified run"
+)
 _BORROWED = (
     "kappa and recall are the certificate's; a corrected score without labels of its own takes the "
     "judge to err here as it did on the certified run"
@@ -58,6 +71,12 @@ class GateOrder:
     among_labelled: bool = False
     level: Level | None = None
     """None: the certificate's, else the one the report speaks of first."""
+    idk: IdkRule | None = None
+    """How unsure verdicts count; None: as certified, else as they are."""
+    blind_only: bool | None = None
+    """Count blind verdicts only; None: as certified, else all."""
+    sample: SampleId | None = None
+    """The sample to rest on; None: the one with the most labels."""
     certificate: Path | None = None
     write: Path | None = None
 
@@ -80,6 +99,8 @@ class GateResult:
     notes: tuple[str, ...]
     """What to know about the figures, and what could not be verified."""
     thresholds: Thresholds
+    settings: ReportSettings
+    """How labels were counted."""
     measured: Measured
     certificate: Certificate | None
     """The one that was read."""
@@ -110,11 +131,12 @@ def gate(
             f"the certificate is about {certificate.measured.level}; leave out --level"
         )
     thresholds = _thresholds(order, certificate)
+    settings = _settings(order, certificate)
     now = clock()
-    seen = see(store, run)
+    seen = see(store, run, settings)
     level = seen.level(order.level or (certificate.measured.level if certificate else None))
     found = measured(level, among_labelled=thresholds.among_labelled)
-    evidence_at = _evidence_at(seen)
+    evidence_at = _evidence_at(seen, level.level)
     broken = [*_unfinished(seen.row), *_machine_made(store, seen)]
     notes = _leaning(store, seen)
     if certificate is not None:
@@ -124,8 +146,8 @@ def gate(
         notes += unseen
     own = certificate is None or _same_data(certificate, seen)
     if certificate is not None and not own:
-        found = _by_certificate(certificate, level)
-        notes.append(_BORROWED)
+        found, clipped = _by_certificate(certificate, level)
+        notes += [_BORROWED, *([_CLIPPED] if clipped else [])]
     age = None if evidence_at is None else (now - evidence_at).total_seconds() / _DAY_S
     results = checks(found, thresholds, age)
     outcome = Outcome.STALE if broken else worst(each.outcome for each in results)
@@ -148,6 +170,7 @@ def gate(
         broken=tuple(dict.fromkeys(broken)),
         notes=tuple(notes),
         thresholds=thresholds,
+        settings=settings,
         measured=found,
         certificate=certificate,
         written=written,
@@ -182,9 +205,31 @@ def _thresholds(order: GateOrder, certificate: Certificate | None) -> Thresholds
     return replace(known, **given, among_labelled=known.among_labelled or order.among_labelled)
 
 
-def _evidence_at(seen: Seen) -> datetime | None:
+def _settings(order: GateOrder, certificate: Certificate | None) -> ReportSettings:
+    """Put how labels were counted for a certificate before what is usual.
+
+    Raises:
+        ConfigError: They were counted otherwise than it is ordered.
+    """
+    known = Counting() if certificate is None else certificate.counting
+    if certificate is not None:
+        if order.idk not in (None, known.idk):
+            raise ConfigError(
+                f"the certificate counts unsure verdicts by the rule {known.idk}; leave out --idk"
+            )
+        if order.blind_only not in (None, known.blind_only):
+            counted = "blind verdicts only" if known.blind_only else "all verdicts"
+            raise ConfigError(f"the certificate counts {counted}; leave out --blind-only")
+    return ReportSettings(
+        idk=known.idk if order.idk is None else order.idk,
+        blind_only=known.blind_only if order.blind_only is None else order.blind_only,
+        sample=order.sample,
+    )
+
+
+def _evidence_at(seen: Seen, level: Level) -> datetime | None:
     """Give the older of the judge's verdicts and the newest label; None without labels."""
-    newest = seen.origins.newest_at
+    newest = seen.newest_at(level)
     return None if newest is None else min(seen.row.created_at, newest)
 
 
@@ -243,7 +288,8 @@ def _changes(store: Store, seen: Seen, certificate: Certificate) -> tuple[list[s
         judge_identity(spec.judge, spec.judge_fingerprint),
         certifying.metric_identity(seen.row),
     )
-    certified = seen if _same_data(certificate, seen) else _find(store, certificate)
+    settings = replace(seen.report.settings, sample=None)
+    certified = seen if _same_data(certificate, seen) else _find(store, certificate, settings)
     if certified is None:
         guideline = certifying.guideline_in_force(store)
         if guideline is not None:
@@ -273,18 +319,25 @@ def _same_data(certificate: Certificate, seen: Seen) -> bool:
     return certificate.run.conversations == here
 
 
-def _find(store: Store, certificate: Certificate) -> Seen | None:
+def _find(store: Store, certificate: Certificate, settings: ReportSettings) -> Seen | None:
     """Look for the certified run in the store."""
     for row in store.runs.rows():
         if row.created_at == certificate.run.created_at:
-            return see(store, row.id)
+            return see(store, row.id, settings)
     return None
 
 
-def _by_certificate(certificate: Certificate, level: LevelReport) -> Measured:
-    """Take the certified figures, with the score of the run at hand."""
+def _by_certificate(certificate: Certificate, level: LevelReport) -> tuple[Measured, bool]:
+    """Take the certified figures, with the score of the run at hand.
+
+    Returns:
+        The figures, and whether that score had to be clipped to be a share.
+    """
     own = level.rate.this_run
     if own.status is Status.OK and own.has_interval:
-        return replace(certificate.measured, score=own)
-    score = corrected_outside(certificate.accuracy, level.rate.judge, LEVEL)
-    return replace(certificate.measured, score=score)
+        return replace(certificate.measured, score=own), False
+    accuracy, judge = certificate.accuracy, level.rate.judge
+    outside = None if accuracy is None else outside_score(accuracy, judge, LEVEL)
+    score = corrected_outside(accuracy, judge, LEVEL)
+    clipped = isinstance(outside, OutsideRate) and outside.out_of_range and score.value is not None
+    return replace(certificate.measured, score=score), clipped

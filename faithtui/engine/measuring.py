@@ -26,7 +26,8 @@ from faithtui.domain.scores import (
     score_set,
 )
 from faithtui.domain.windows import interactions
-from faithtui.engine.asking import Asker, MemoryReplies
+from faithtui.engine.asking import Asker
+from faithtui.engine.keeping import MemoryReplies
 from faithtui.engine.steps import steps_of
 from faithtui.errors import ConfigError, ImagesNotSupported
 from faithtui.judges.base import ImageData, Judge, JudgeReply

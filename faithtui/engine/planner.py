@@ -2,35 +2,78 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from faithtui.domain.examples import Example
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.splits import Split
+from faithtui.engine.circumstances import Circumstances
+from faithtui.engine.control import MOST_CONCURRENT
 from faithtui.engine.examples import keep, read_for_run
+from faithtui.engine.recalibrating import calibration_of, calibration_of_new_run
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import conversations_in
 from faithtui.errors import ConfigError
+from faithtui.judges.batches import check_batches
+from faithtui.judges.keys import how_to_give
 from faithtui.judges.opening import judge_fingerprint, missing_key, reads_prompts
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, entry, option_names, options_of
 from faithtui.store.records import RunSpec
 from faithtui.store.store import Store
 
-MOST_CONCURRENT = 256
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A run that is not written down."""
+
+    spec: RunSpec
+    """Without its examples, which have no name before they are kept."""
+    metric: Metric[Any]
+    conversations: tuple[ConversationId, ...]
+    examples: tuple[Example, ...]
 
 
-def plan(store: Store, request: RunRequest, *, environ: Mapping[str, str] | None = None) -> RunId:
+def plan(
+    store: Store,
+    request: RunRequest,
+    *,
+    environ: Mapping[str, str] | None = None,
+    around: Circumstances | None = None,
+) -> RunId:
     """Check an order and write it down as a planned run.
 
     Args:
         store: Where the conversations are.
         request: The order.
         environ: Where keys are looked for; None for the process's own environment.
+        around: What the run shares with others of the process; None: nothing.
 
     Raises:
         ConfigError: Unknown metric, option, judge or source; a missing key; nothing to run over;
-            examples that the judge or the metric cannot use, or that it must not see.
+            examples that the judge or the metric cannot use, or that it must not see; a budget in
+            money for a judge whose price is not known; claims of a run that has none.
+        InputError: The file of examples cannot be read.
+    """
+    drafted = draft(store, request, around or Circumstances())
+    spec, examples = drafted.spec, drafted.examples
+    key = missing_key(spec.judge, spec.base_url, os.environ if environ is None else environ)
+    if key is not None:
+        raise ConfigError(
+            f"{spec.judge} needs a key: {how_to_give(key)}, "
+            "or use --judge offline, which needs none"
+        )
+    if examples:
+        spec = replace(spec, examples=keep(store, examples))
+    return store.runs.create(spec, drafted.conversations)
+
+
+def draft(store: Store, request: RunRequest, around: Circumstances) -> Draft:
+    """Check an order as `plan` does, and write nothing down. A key is not looked for.
+
+    Raises:
+        ConfigError: As `plan`, but for the key.
         InputError: The file of examples cannot be read.
     """
     examples = () if request.examples is None else read_for_run(store, request.examples)
@@ -42,13 +85,18 @@ def plan(store: Store, request: RunRequest, *, environ: Mapping[str, str] | None
             f"{judge} computes its answers and reads no prompt, so examples would change nothing; "
             "choose another judge with --judge"
         )
-    fingerprint = judge_fingerprint(judge, request.base_url)
-    key = missing_key(judge, request.base_url, os.environ if environ is None else environ)
-    if key is not None:
-        raise ConfigError(
-            f"{judge} needs a key: set {key} in the environment, "
-            "or use --judge offline, which needs none"
-        )
+    calibration = calibration_of_new_run(store, judge)
+    fingerprint = judge_fingerprint(
+        judge,
+        request.base_url,
+        redact=around.redact,
+        calibration=calibration_of(calibration),
+    )
+    if request.batch:
+        check_batches(judge, request.base_url)
+    check_budget(request.budget_nusd, request.budget_tokens, judge, request.base_url, around)
+    if request.claims_run is not None:
+        _check_claims_run(store, request.claims_run, metric)
     conversations = _selection(store, request.sources, request.split, request.limit)
     spec = RunSpec(
         metric=metric.spec.key,
@@ -62,12 +110,20 @@ def plan(store: Store, request: RunRequest, *, environ: Mapping[str, str] | None
         base_url=request.base_url,
         prompt_digest=metric.prompt_digest,
         prompts_dir=None if request.prompts_dir is None else str(request.prompts_dir.absolute()),
-        claims="imported" if request.imported_claims else "extracted",
+        claims="run"
+        if request.claims_run is not None
+        else "imported"
+        if request.imported_claims
+        else "extracted",
         sources=request.sources,
         concurrency=request.concurrency,
-        examples=keep(store, examples) if examples else None,
+        claims_run=request.claims_run,
+        batch=request.batch,
+        budget_nusd=request.budget_nusd,
+        budget_tokens=request.budget_tokens,
+        calibration=calibration,
     )
-    return store.runs.create(spec, conversations)
+    return Draft(spec, metric, conversations, tuple(examples))
 
 
 def metric_of(request: RunRequest, examples: Sequence[Example] = ()) -> Metric[Any]:
@@ -134,6 +190,48 @@ def check_concurrency(concurrency: int) -> None:
     """
     if not 1 <= concurrency <= MOST_CONCURRENT:
         raise ConfigError(f"concurrency is {concurrency}; expected 1 to {MOST_CONCURRENT}")
+
+
+def check_budget(
+    nusd: int | None,
+    tokens: int | None,
+    judge: str,
+    base_url: str | None,
+    around: Circumstances,
+) -> None:
+    """Refuse a budget that cannot be kept.
+
+    Args:
+        nusd: What may be spent, in units of 1e-9 US dollars; None: anything.
+        tokens: Tokens that may be used; None: any number.
+        judge: Reference of the judge.
+        base_url: Its address; None: the provider's own.
+        around: The prices.
+
+    Raises:
+        ConfigError: It is nothing or less, or in money for a judge whose price is not known.
+    """
+    if nusd is not None and nusd <= 0:
+        raise ConfigError("--budget-usd is not above 0; leave it out for no limit")
+    if tokens is not None and tokens <= 0:
+        raise ConfigError("--budget-tokens is not above 0; leave it out for no limit")
+    prices = around.prices
+    if nusd is not None and prices.worst_nusd(judge, 1, 1, base_url=base_url) is None:
+        raise ConfigError(
+            f"the price of {judge} is not in the table of {prices.date}, so --budget-usd cannot be "
+            "kept; use --budget-tokens, or add the price to a table of your own and name it in the "
+            "settings as `prices`"
+        )
+
+
+def _check_claims_run(store: Store, run: RunId, metric: Metric[Any]) -> None:
+    there = entry(store.runs.row(run).spec.metric).spec
+    for spec in (metric.spec, there):
+        if spec.judges != "claim":
+            raise ConfigError(
+                f"{spec.key} judges {spec.units[1]}, not claims of answers, so runs cannot share "
+                "them"
+            )
 
 
 def _selection(

@@ -1,43 +1,167 @@
-"""Replies and images in the store, for a run."""
+"""What a run writes: replies, images and windows in the store, whatever the disk is doing.
+
+A reply that was paid for is held in memory until the store takes it. While it does not, because
+another process holds the lock or the disk is full, nothing more is bought.
+"""
 
 import asyncio
+import shutil
+import time
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 from faithtui.domain.conversation import Image
-from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.ids import RunId
+from faithtui.engine.keeping import Asked
+from faithtui.errors import StoreBusy, StoreFull
 from faithtui.judges.base import ImageData
-from faithtui.store.records import StoredReply
+from faithtui.store.records import AskedReply, RunTotals, StoredReply
 from faithtui.store.store import Store
+
+T = TypeVar("T")
+
+FLOOR_BYTES = 16 * 1024 * 1024
+"""Free space below which no question is sent: the answers in the air must fit."""
+
+_LOOK_S: Final = 1.0
+"""Seconds between two looks at a disk or a lock."""
+
+
+class Recorder:
+    """Writes to a store, and waits where it cannot be written for now."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        on_trouble: Callable[[str | None], None] = lambda sentence: None,
+        floor_bytes: int = FLOOR_BYTES,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            store: The store.
+            on_trouble: Told what keeps it from being written, and None once it is again.
+            floor_bytes: Free space that must be left on its disk before a question is sent.
+            sleep: Waits for seconds.
+            clock: Seconds that never jump.
+        """
+        self.store = store
+        self._on_trouble = on_trouble
+        self._floor_bytes = floor_bytes
+        self._sleep = sleep
+        self._clock = clock
+        self._looked_at = -_LOOK_S
+        self._waiting = 0
+        self._sentence: str | None = None
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether somebody waits for a write."""
+        return self._waiting > 0
+
+    async def write(self, write: Callable[..., T], *args: Any) -> T:
+        """Write on the store's own thread, however long it takes.
+
+        A write that has begun is finished even when whoever waits for it is cancelled.
+
+        Raises:
+            StoreError: It cannot be written, and waiting will not change that.
+        """
+        self._waiting += 1
+        try:
+            while True:
+                try:
+                    result = await committed(self.store.submit(write, *args))
+                except (StoreBusy, StoreFull) as error:
+                    self._say(str(error))
+                    await self._sleep(_LOOK_S)
+                else:
+                    self._say(None)
+                    return result
+        finally:
+            self._waiting -= 1
+
+    async def ready(self) -> None:
+        """Wait until what is bought can be kept.
+
+        Raises:
+            OSError: The disk cannot be looked at.
+        """
+        while self._sentence is not None and self._waiting:
+            await self._sleep(_LOOK_S / 4)
+        if self._clock() - self._looked_at < _LOOK_S:
+            return
+        while (free := shutil.disk_usage(self.store.path.parent).free) < self._floor_bytes:
+            self._say(
+                f"the disk of the store has only {free // 1_000_000} MB left; nothing more is "
+                f"asked until there are {self._floor_bytes // 1_000_000} MB"
+            )
+            await self._sleep(_LOOK_S)
+        self._looked_at = self._clock()
+        self._say(None)
+
+    def _say(self, sentence: str | None) -> None:
+        if sentence != self._sentence:
+            self._sentence = sentence
+            self._on_trouble(sentence)
 
 
 class StoreReplies:
     """The `Replies` of a run. A repeated question is answered from any run's replies."""
 
-    def __init__(self, store: Store, judge: str, run: RunId) -> None:
-        self._store = store
+    def __init__(
+        self,
+        recorder: Recorder,
+        judge: str,
+        run: RunId,
+        worker: str | None,
+        on_totals: Callable[[RunTotals], None] = lambda totals: None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            recorder: Writes.
+            judge: What the user calls the judge.
+            run: The run that asks.
+            worker: Whose leases the replies end; None: there are none.
+            on_totals: Told what the run came to, by all processes, after each reply.
+        """
+        self._recorder = recorder
         self._judge = judge
         self._run = run
+        self._worker = worker
+        self._on_totals = on_totals
 
     def find(self, key: str) -> StoredReply | None:
         """Give the usable reply to the question with this key, if there is one."""
-        return self._store.runs.reply(key)
+        return self._recorder.store.calls.reply(key)
 
-    async def keep(
-        self, key: str, step: str, item: ItemId | None, reply: StoredReply, usable: bool
-    ) -> None:
+    async def ready(self) -> None:
+        """Wait until what is bought can be kept."""
+        await self._recorder.ready()
+
+    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
         """Commit a reply; done when the disk has it, even if the run is cancelled meanwhile."""
-        future = self._store.submit(
-            self._store.runs.save_reply,
-            key,
+        meant = AskedReply(
+            key=asked.key,
             judge=self._judge,
-            step=step,
-            run_id=self._run,
-            item_id=item,
-            reply=reply,
+            step=asked.step,
+            run=self._run,
+            item=asked.item,
+            window=asked.window,
+            replicate=asked.replicate,
+            # The same process asks again after a reply that cannot be used.
+            worker=self._worker if usable else None,
             usable=usable,
         )
-        await committed(future)
+        totals = await self._recorder.write(self._recorder.store.calls.save, meant, reply)
+        if totals is not None:
+            self._on_totals(totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +180,9 @@ class StoreImages:
         return ImageData(image.sha256, image.media_type, image.mark, found.data, image.url)
 
 
-async def committed(future: Future[None]) -> None:
+async def committed(future: Future[T]) -> T:
     """Wait for a write that is finished even when whoever waits for it is cancelled."""
     writing = asyncio.wrap_future(future)
     # An error is marked as seen, for when nobody waits any more: the first one was told already.
     writing.add_done_callback(lambda done: done.cancelled() or done.exception())
-    await asyncio.shield(writing)
+    return await asyncio.shield(writing)

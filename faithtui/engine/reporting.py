@@ -1,14 +1,15 @@
 """A run's agreement with people: computed in one place, for the screen and for files."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import LabelId, RunId
 from faithtui.domain.labels import NOT_A_CLAIM
 from faithtui.domain.readings import (
     ClaimReading,
@@ -17,10 +18,13 @@ from faithtui.domain.readings import (
     RunReadings,
     ScoredUnit,
 )
-from faithtui.domain.report import Judged, OtherJudge, agreement_report
+from faithtui.domain.report import Judged, OtherJudge, Prepared, report_of
 from faithtui.domain.report_comparison import PairedUnit
-from faithtui.domain.report_values import AgreementReport, ReportSettings
+from faithtui.domain.report_digest import readings_digest
+from faithtui.domain.report_points import with_points
+from faithtui.domain.report_values import AgreementReport
 from faithtui.domain.report_weights import claim_weights
+from faithtui.domain.reported.settings import ReportSettings
 from faithtui.domain.split_readings import readings_within
 from faithtui.domain.splits import Split
 from faithtui.domain.steadiness import steadiness
@@ -39,7 +43,6 @@ from faithtui.interchange.report_files import (
     report_markdown,
     report_plots,
 )
-from faithtui.judges.opening import judge_title
 from faithtui.metrics.registry import entry
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store, utc_now
@@ -58,7 +61,7 @@ _AT_ONCE = 500
 """Claims whose passages are in memory together."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that the digest is computed once and when asked for
 class RunAgreement:
     """What is known about a run's agreement at one moment."""
 
@@ -69,13 +72,31 @@ class RunAgreement:
     """Windows that were judged."""
     empty_windows: int
     """Of those, the ones without a claim."""
+    newest: LabelId
+    """The newest act that is in it."""
+    prepared: Prepared
+    """What the report was computed from."""
     split: Split | None = None
     """The part of the conversations; None: all."""
+    points_only: bool = False
+    """Figures of claims are newer than the readings, and have no intervals yet."""
+    full_report: AgreementReport | None = None
+    """With `points_only`: the report of the readings."""
 
     @property
     def claims(self) -> tuple[ClaimReading, ...]:
         """Everything the run judged once."""
         return self.readings.claims
+
+    @property
+    def full(self) -> AgreementReport:
+        """The report of the readings."""
+        return self.full_report or self.report
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the readings: equal for two reports that speak of the same labels."""
+        return readings_digest(self.readings.claims, self.readings.answers)
 
 
 @collector_paused()
@@ -104,30 +125,76 @@ def run_agreement(
     wanted = settings or ReportSettings()
     row = store.runs.row(run)
     spec = entry(row.spec.metric).spec
-    reading = ReadingSettings(
-        duplicates=wanted.duplicates, sample=wanted.sample, blind_only=wanted.blind_only
-    )
+    reading = _reading(wanted)
+    # Before the readings: an act that comes meanwhile is then read twice, and never missed.
+    newest = store.reviews.newest_act()
     readings = store.reviews.run_readings(run, reading, spec.labels.severity)
     windows, empty_windows = row.windows, store.runs.empty_windows(run)
     if split is not None:
         readings = readings_within(readings, split_rule(store), split)
         of_windows = [each for each in readings.scores if each.unit is ScoredUnit.WINDOW]
         windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
-    report = agreement_report(
-        readings,
-        spec.labels,
-        row.spec.rule,
-        wanted,
+    prepared = Prepared(readings, spec.labels, row.spec.rule, wanted)
+    report = report_of(
+        prepared,
         judged=Judged(
             metric=row.spec.metric,
-            judge=judge_title(row.spec.judge),
+            judge=row.spec.judge_title,
             unit=spec.units,
             answers_are_claims=spec.judges == "answer",
         ),
         other=None if other is None else _other(store, row, other, reading, split),
         repeats=steadiness(store.details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)),
     )
-    return RunAgreement(row, readings, report, windows, empty_windows, split)
+    return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
+
+
+def agreement_since(store: Store, known: RunAgreement) -> RunAgreement | None:
+    """Bring the figures of claims up to date with the labels given since, without intervals.
+
+    Takes milliseconds at any size: only claims that somebody acted on since are read. Rates,
+    people, parts, scores and progress stay as they were until all is computed anew.
+
+    Args:
+        store: Where everything is.
+        known: As `run_agreement` gave it, or this function.
+
+    Returns:
+        None when nothing was labelled since, or so much that only a new reading tells.
+
+    Raises:
+        StoreError: There is no such run any more.
+    """
+    reading = _reading(known.report.settings)
+    said = store.reviews.said_since(known.row.id, known.newest, reading)
+    if not said:
+        return None
+    known_claims = known.prepared.by_claim
+    before = [known_claims[each] for each in said if each in known_claims]
+    if not before:
+        return None
+    after = [
+        replace(
+            each,
+            human=now.human,
+            reviewers=now.reviewers,
+            blind=now.blind,
+            state=now.state,
+            opinions=now.opinions,
+        )
+        for each in before
+        for now in (said[each.claim],)
+    ]
+    judge = known.row.spec.judge_title
+    report = with_points(known.prepared, known.full, before, after, judge)
+    return replace(known, report=report, full_report=known.full, points_only=True)
+
+
+def _reading(settings: ReportSettings) -> ReadingSettings:
+    """Say what is read for a report."""
+    return ReadingSettings(
+        duplicates=settings.duplicates, sample=settings.sample, blind_only=settings.blind_only
+    )
 
 
 def _other(
@@ -141,9 +208,9 @@ def _other(
     paired = store.reviews.paired_readings(row.id, other, reading)
     within = None if split is None else conversations_in(store, split)
     return OtherJudge(
-        f"{judge_title(beside.spec.judge)}, run {other}",
+        f"{beside.spec.judge_title}, run {other}",
         tuple(
-            PairedUnit(each.group, each.first, each.second, each.human)
+            PairedUnit(each.group, each.first, each.second, each.human, each.claim)
             for each in paired.claims
             if each.first is not None
             and each.second is not None
@@ -244,6 +311,23 @@ def write_report(
         StoreError: There is no such run.
     """
     agreement = run_agreement(store, run, settings, other, split)
+    return write_files(store, agreement, formats, directory, clock=clock, include_text=include_text)
+
+
+def write_files(
+    store: Store,
+    agreement: RunAgreement,
+    formats: Sequence[Format],
+    directory: Path,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    include_text: bool = False,
+) -> tuple[Path, ...]:
+    """Write a report that is computed already; see `write_report`.
+
+    Raises:
+        ExportError: The directory or a file cannot be written.
+    """
     now = clock()
     plots = report_plots(agreement.report, _header(agreement, now)) if "html" in formats else ()
     written = []
@@ -271,11 +355,11 @@ def _header(agreement: RunAgreement, now: datetime) -> ReportHeader:
     return ReportHeader(
         run=row.id,
         metric=row.spec.metric,
-        judge=judge_title(row.spec.judge),
+        judge=row.spec.judge_title,
         options={"strategy": row.spec.strategy, "claims": row.spec.claims, **row.spec.options},
         sources=sources,
         prompt_digest=row.spec.prompt_digest,
-        input_digest=agreement.report.digest,
+        input_digest=agreement.digest,
         windows=agreement.windows,
         vacuous_windows=agreement.empty_windows,
         created_at=row.created_at,

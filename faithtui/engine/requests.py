@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split
 
 
@@ -31,3 +32,11 @@ class RunRequest:
     """At most so many conversations, in the order of import; None: all."""
     concurrency: int = 8
     """Questions in the air at once."""
+    budget_nusd: int | None = None
+    """What it may cost, in units of 1e-9 US dollars; None: no limit."""
+    budget_tokens: int | None = None
+    """Tokens it may use, read and written; None: no limit."""
+    batch: bool = False
+    """Put its questions through the provider's batches."""
+    claims_run: RunId | None = None
+    """Judge the claims of this run instead of extracting any; None: extract them."""

@@ -6,72 +6,28 @@ stored: each reply when it arrives, each window whole or not at all.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
 
-from faithtui.domain.assessment import Assessment
-from faithtui.domain.examples import Example
-from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.scores import ScoreState
-from faithtui.engine.asking import Asker, Tally
-from faithtui.engine.events import (
-    CallRetried,
-    EventSink,
-    ItemFinished,
-    Progress,
-    RunEnded,
-    RunEvent,
-    RunStarted,
-    WindowAssessed,
-    WindowFailed,
-)
+from faithtui.domain.ids import RunId
+from faithtui.engine import batching
+from faithtui.engine.asking import Asker
+from faithtui.engine.budgeting import Budget, Caps, Spent
+from faithtui.engine.circumstances import Circumstances
+from faithtui.engine.control import MOST_CONCURRENT, RunControl
+from faithtui.engine.course import Course, Ending, judge_item, judge_of, same_metric, to_its_end
+from faithtui.engine.events import CallRetried, Draining, EventSink, RunStarted, WayChanged
 from faithtui.engine.examples import kept
-from faithtui.engine.recording import StoreImages, StoreReplies, committed
-from faithtui.engine.steps import steps_of
-from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
-from faithtui.judges.base import Judge
-from faithtui.judges.opening import judge_fingerprint, open_judge
-from faithtui.metrics.base import STOPS_THE_RUN, Metric
+from faithtui.engine.ladder import Ladder
+from faithtui.engine.leasing import Leases, NoLeases, StoreLeases
+from faithtui.engine.pricing import TablePrices
+from faithtui.engine.recording import StoreImages, StoreReplies
+from faithtui.errors import JudgeError, StoreError
+from faithtui.judges.base import Judge, Rung
+from faithtui.metrics.base import STOPS_THE_RUN
 from faithtui.metrics.concurrency import together
-from faithtui.metrics.registry import build
-from faithtui.store.records import ItemState, PendingItem, RunRow, RunState
+from faithtui.store.records import RunState, RunTotals
 from faithtui.store.store import Store
-
-
-@dataclass(slots=True)
-class _Course:
-    """One run under way."""
-
-    store: Store
-    row: RunRow
-    metric: Metric[Any]
-    asker: Asker
-    emit: EventSink
-    tell: Callable[[str], None]
-    counts: Progress
-    waiting: Iterator[PendingItem] = field(default_factory=lambda: iter(()))
-
-    def progress(self, **changes: int) -> Progress:
-        """Add to the totals and give them, with those of the calls."""
-        tally = self.asker.tally
-        old = self.counts
-        self.counts = Progress(
-            conversations=old.conversations,
-            done=old.done + changes.get("done", 0),
-            failed=old.failed + changes.get("failed", 0),
-            skipped=old.skipped + changes.get("skipped", 0),
-            windows=old.windows + changes.get("windows", 0),
-            calls=tally.calls,
-            calls_stored=tally.calls_stored,
-            in_flight=tally.in_flight,
-            retries=tally.retries,
-            tokens_in=self.row.tokens_in + tally.tokens_in,
-            tokens_out=self.row.tokens_out + tally.tokens_out,
-        )
-        return self.counts
 
 
 async def execute(
@@ -82,8 +38,13 @@ async def execute(
     judge: AbstractAsyncContextManager[Judge] | None = None,
     retry_failed: bool = False,
     tell: Callable[[str], None] = lambda steps: None,
+    control: RunControl | None = None,
+    around: Circumstances | None = None,
 ) -> RunState:
     """Judge everything in a run that is not judged yet.
+
+    When it is cancelled, the answers on their way are waited for and kept; cancelled again, they
+    are given up.
 
     Args:
         store: Open store.
@@ -92,206 +53,141 @@ async def execute(
         judge: Opened and closed here; None opens the one the run names.
         retry_failed: Take up failed conversations again.
         tell: Gets the steps of each conversation, as text, under `verbose_mode`.
+        control: Handles for somebody else; None: nobody has any.
+        around: What it shares with other runs of the process; None: nothing.
 
     Returns:
-        DONE, or STOPPED when going on became pointless (the event says why).
+        DONE, or STOPPED when going on became pointless (the event says why). A run by batches also
+        comes to WAITING, when the provider has its questions.
 
     Raises:
         ConfigError: The run's judge, prompts or options are not what they were.
         StoreError: The store cannot be written; what was written stays.
         CancelledError: Let through after the run is marked as cancelled.
     """
+    around = around or Circumstances()
     row = store.runs.row(run)
-    metric = _same_metric(row, kept(store, row.spec.examples))
+    metric = same_metric(row, kept(store, row.spec.examples))
     if judge is None:
-        _check_judge(row)
-        judge = open_judge(row.spec.judge, base_url=row.spec.base_url)
+        if row.spec.batch:
+            return await batching.advance(
+                store,
+                run,
+                emit,
+                retry_failed=retry_failed,
+                tell=tell,
+                control=control,
+                around=around,
+            )
+        judge = judge_of(row, around)
     if retry_failed:
         store.runs.reopen_failed(run)
         row = store.runs.row(run)
-    latest = Progress()
+    opening = judge
 
-    def heard(event: RunEvent) -> None:
-        nonlocal latest
-        latest = event.progress
-        emit(event)
+    async def through(course: Course) -> Ending:
+        async with opening as opened:
+            return await _through(course, opened, around)
 
-    try:
-        async with judge as opened:
-            state, reason, course = await _through(store, row, metric, opened, heard, tell)
-    except asyncio.CancelledError:
-        store.runs.set_state(run, RunState.CANCELLED)
-        emit(RunEnded(run, RunState.CANCELLED, None, _last_totals(store.runs.row(run), latest)))
-        raise
-    except BaseException as error:
-        # Whatever ends a run, the store says so where it still can; the error itself goes on to
-        # whoever started it.
-        reason = f"{type(error).__name__}: {error}"
-        with contextlib.suppress(StoreError):
-            store.runs.set_state(run, RunState.STOPPED, reason)
-        with contextlib.suppress(StoreError):
-            row = store.runs.row(run)
-        emit(RunEnded(run, RunState.STOPPED, reason, _last_totals(row, latest)))
-        raise
-    await _written(store, store.runs.set_state, run, state, reason)
-    emit(RunEnded(run, state, reason, course.progress()))
-    return state
+    control = control or RunControl(row.spec.concurrency)
+    return await to_its_end(store, row, metric, control, emit, tell, through)
 
 
-async def _through(
-    store: Store,
-    row: RunRow,
-    metric: Metric[Any],
-    judge: Judge,
-    emit: EventSink,
-    tell: Callable[[str], None],
-) -> tuple[RunState, str | None, _Course]:
+async def _through(course: Course, judge: Judge, around: Circumstances) -> Ending:
+    store, row = course.store, course.row
     pending = store.runs.pending(row.id)
-    course: _Course
+    course.waiting = iter(pending)
+    async with _leases(course, judge) as leases:
+        asker = _asker(course, judge, around, leases)
+        await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
+        course.emit(RunStarted(row.id, course.progress()))
+        workers = min(MOST_CONCURRENT, len(pending))
+        try:
+            await together(_worker(course, asker) for _ in range(workers))
+        except STOPS_THE_RUN as error:
+            await _landed(course, asker)
+            return RunState.STOPPED, str(error)
+        except asyncio.CancelledError:
+            await _landed(course, asker)
+            raise
+        finally:
+            await asker.aclose()
+            retries = course.control.tally.retries
+            if retries:
+                with contextlib.suppress(StoreError):
+                    store.calls.count_retries(row.id, retries)
+    return RunState.DONE, None
+
+
+async def _landed(course: Course, asker: Asker) -> None:
+    """Wait for the answers on their way, which are paid for."""
+    if course.control.tally.in_flight:
+        course.emit(Draining(course.row.id, course.progress()))
+    await asker.drain()
+
+
+@contextlib.asynccontextmanager
+async def _leases(course: Course, judge: Judge) -> AsyncIterator[Leases]:
+    """Take part in who asks what, where an answer costs something."""
+    if not judge.account:
+        yield NoLeases()
+        return
+    leases = StoreLeases(course.store, write=course.recorder.write)
+    async with leases.alive():
+        yield leases
+
+
+def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) -> Asker:
+    store, row, control = course.store, course.row, course.control
+    budget = control.budget = Budget(
+        Caps(row.spec.budget_nusd, row.spec.budget_tokens),
+        Spent(row.cost_nusd, row.tokens_in + row.tokens_out),
+    )
 
     def retried(step: str, error: JudgeError, wait_s: float) -> None:
-        emit(CallRetried(row.id, step, type(error).__name__, wait_s, course.progress()))
+        course.emit(CallRetried(row.id, step, type(error).__name__, wait_s, course.progress()))
 
-    asker = Asker(
+    def stepped(left: Rung, taken: Rung) -> None:
+        course.emit(WayChanged(row.id, left.value, taken.value, course.progress()))
+
+    def counted(totals: RunTotals) -> None:
+        course.totals = totals
+        budget.tell(Spent(totals.cost_nusd, totals.tokens_in + totals.tokens_out))
+
+    def found(rung: Rung) -> None:
+        # Nobody waits for it: it only saves the next run some questions.
+        store.submit(store.calls.remember, judge.fingerprint, rung.value)
+
+    known = store.calls.memory(judge.fingerprint) if judge.rungs else None
+    control.limiter = around.traffic.limiter(judge.account)
+    return Asker(
         judge,
-        StoreReplies(store, judge.ref, row.id),
-        concurrency=row.spec.concurrency,
-        tally=Tally(),
+        StoreReplies(course.recorder, judge.ref, row.id, leases.holder, counted),
+        slots=control.requests,
+        tally=control.tally,
+        ladder=Ladder(
+            judge.ref,
+            judge.rungs,
+            known=None if known is None else Rung(known),
+            on_known=found,
+            on_step=stepped,
+        ),
+        limiter=control.limiter,
+        budget=budget,
+        pricing=TablePrices(around.prices, row.spec.judge, row.spec.base_url),
+        leases=leases,
         on_retry=retried,
-        pace=metric.pace,
+        pause=around.sleep,
+        pace=course.metric.pace,
         load_image=StoreImages(store),
     )
-    course = _Course(store, row, metric, asker, emit, tell, _totals(row), iter(pending))
-    await _written(store, store.runs.set_state, row.id, RunState.RUNNING)
-    emit(RunStarted(row.id, course.progress()))
-    try:
-        await together(_worker(course) for _ in range(min(row.spec.concurrency, len(pending))))
-    except STOPS_THE_RUN as error:
-        return RunState.STOPPED, str(error), course
-    finally:
-        await asker.aclose()
-    return RunState.DONE, None, course
 
 
-async def _worker(course: _Course) -> None:
+async def _worker(course: Course, asker: Asker) -> None:
     """Take conversations until there is none: a million of them are never a million tasks."""
-    for item in course.waiting:
-        await _judge(course, item)
-
-
-async def _judge(course: _Course, item: PendingItem) -> None:
-    """Judge one conversation and store it, window by window."""
-    store, metric = course.store, course.metric
-    conversation = store.conversations.get(item.conversation)
-    skipped = metric.why_skipped(conversation)
-    claims = None
-    if skipped is None and course.row.spec.claims == "imported":
-        claims = store.conversations.imported_claims(item.conversation)
-        if not claims:
-            skipped = "no imported claims"
-    if skipped is not None:
-        await _finished(course, item.id, ItemState.SKIPPED, skipped)
-        return
-    windows = metric.windows(conversation)
-    ask = course.asker.on_behalf_of(item.id)
-    try:
-        findings = await metric.gather(conversation, ask, claims)
-        assessments = [metric.assess(findings, window) for window in windows]
-        failures = await _store_windows(course, item, assessments)
-        conclusion = await metric.conclude(assessments, ask)
-        if metric.verbose_mode:
-            title = f"{conversation.source}/{conversation.key}"
-            course.tell(steps_of(title, metric.spec, assessments, conclusion))
-    except STOPS_THE_RUN:
-        raise
-    except (JudgeError, MetricError) as error:
-        await _finished(course, item.id, ItemState.FAILED, f"{type(error).__name__}: {error}")
-        return
-    state = ItemState.FAILED if failures else ItemState.DONE
-    reason = failures[0] if failures else None
-    await _finished(course, item.id, state, reason, conclusion.reason)
-
-
-async def _store_windows(
-    course: _Course, item: PendingItem, assessments: Sequence[Assessment]
-) -> list[str]:
-    """Store each window whole, and say why windows failed."""
-    failures = []
-    for assessment in assessments:
-        position = assessment.window.position
-        failed = assessment.score.state is ScoreState.FAILED
-        if failed:
-            failures.append(assessment.score.reason or "failed")
-        if position in item.stored_windows:
-            continue
-        await _written(course.store, course.store.runs.save_window, item.id, assessment)
-        progress = course.progress(windows=1)
-        if failed:
-            kind = (assessment.score.reason or "").split(":", 1)[0]
-            course.emit(WindowFailed(course.row.id, item.id, position, kind, progress))
-        else:
-            course.emit(WindowAssessed(course.row.id, item.id, position, progress))
-    return failures
-
-
-async def _finished(
-    course: _Course,
-    item: ItemId,
-    state: ItemState,
-    reason: str | None,
-    conclusion: str | None = None,
-) -> None:
-    await _written(course.store, course.store.runs.finish_item, item, state, reason, conclusion)
-    course.emit(ItemFinished(course.row.id, item, state, course.progress(**{state.value: 1})))
-
-
-async def _written(store: Store, write: Any, *args: Any) -> None:
-    """Write on the store's own thread; a write that has begun is finished even when cancelled."""
-    await committed(store.submit(write, *args))
-
-
-def _same_metric(row: RunRow, examples: Sequence[Example]) -> Metric[Any]:
-    """Build the run's metric and see that it still asks the same."""
-    spec = row.spec
-    metric = build(
-        spec.metric,
-        spec.options,
-        prompts_dir=None if spec.prompts_dir is None else Path(spec.prompts_dir),
-        examples=examples,
-    )
-    if metric.prompt_digest != spec.prompt_digest or metric.spec.version != spec.metric_version:
-        raise ConfigError(
-            f"run {row.id} was begun with other prompts or another version of {spec.metric}; "
-            "start a new run"
-        )
-    return metric
-
-
-def _check_judge(row: RunRow) -> None:
-    if judge_fingerprint(row.spec.judge, row.spec.base_url) != row.spec.judge_fingerprint:
-        raise ConfigError(
-            f"run {row.id} was begun with another version of {row.spec.judge}; start a new run"
-        )
-
-
-def _last_totals(row: RunRow, latest: Progress) -> Progress:
-    """Read a run's totals from the store, and add what only this process knows of its calls."""
-    return replace(
-        _totals(row),
-        calls=latest.calls,
-        calls_stored=latest.calls_stored,
-        retries=latest.retries,
-    )
-
-
-def _totals(row: RunRow) -> Progress:
-    """Read a run's totals from the store."""
-    return Progress(
-        conversations=row.conversations,
-        done=row.done,
-        failed=row.failed,
-        skipped=row.skipped,
-        windows=row.windows,
-        tokens_in=row.tokens_in,
-        tokens_out=row.tokens_out,
-    )
+    while True:
+        async with course.control.conversations:
+            item = next(course.waiting, None)
+            if item is None:
+                return
+            await judge_item(course, asker, item)

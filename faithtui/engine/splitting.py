@@ -1,6 +1,6 @@
 """The split of a store: made once, and every look at its test part written down."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from faithtui.domain.ids import ConversationId, RunId
@@ -108,6 +108,12 @@ def conversations_in(store: Store, split: Split) -> frozenset[ConversationId]:
     split_rule(store)
     of = store.splits.of_conversations()
     return frozenset(conversation for conversation, where in of.items() if where is split)
+
+
+def test_among(store: Store, conversations: Collection[ConversationId]) -> int:
+    """Count those of some conversations that are in the test part; 0 without a split."""
+    of = store.splits.of_conversations()
+    return sum(of.get(each) is Split.TEST for each in set(conversations))
 
 
 def opened_test(

@@ -6,7 +6,7 @@ trusted and both kinds of page say the same.
 
 from dataclasses import dataclass
 
-from faithtui.domain.report_values import Severity
+from faithtui.domain.reported.settings import Severity
 from faithtui.interchange.markup import Markup
 
 

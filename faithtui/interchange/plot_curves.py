@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from faithtui.domain.report_values import CalibrationReport, ProgressReport, ThresholdReport
+from faithtui.domain.reported.parts import ProgressReport
+from faithtui.domain.reported.scores import CalibrationReport, ThresholdReport
 from faithtui.interchange.markup import Child, joined
 from faithtui.interchange.pages import Plot
 from faithtui.interchange.plot_drawing import (

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.report_values import Breakdown, Coverage, Rate
+from faithtui.domain.reported.levels import Coverage, Rate
+from faithtui.domain.reported.parts import Breakdown
 from faithtui.interchange.markup import Child
 from faithtui.interchange.pages import Plot
 from faithtui.interchange.plot_drawing import (
@@ -144,8 +145,9 @@ def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
     x = 1.0
     for place, (name, count, kind) in enumerate(parts):
         wide = (WIDTH - 2) * count / found.total
-        below = 62.0 + place // 3 * 22
-        legend = 1 + place % 3 * 212.0
+        # Two beside each other: the longest name with a count of seven digits has room.
+        below = 62.0 + place // 2 * 22
+        legend = 1 + place % 2 * (WIDTH / 2)
         drawn += [
             box(x, 6, wide, 30, f"part {kind}"),
             box(legend, below - 11, 14, 14, f"part {kind}"),
@@ -159,6 +161,6 @@ def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
         id,
         f"What became of {found.total:,} {many}",
         f"Of {found.total:,} {many}: {said}.",
-        70 + (len(parts) - 1) // 3 * 22,
+        70 + (len(parts) - 1) // 2 * 22,
         *drawn,
     )

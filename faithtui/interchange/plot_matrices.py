@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from faithtui.domain.report_values import Agreement, HumanReport, RaterReport
+from faithtui.domain.reported.levels import Agreement
+from faithtui.domain.reported.people import HumanReport, RaterReport
 from faithtui.interchange.markup import Child
 from faithtui.interchange.pages import Plot
 from faithtui.interchange.plot_drawing import LABEL, WIDTH, box, fitting, line, plot, words

@@ -2,19 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from faithtui.domain.report_values import (
-    Agreement,
-    AgreementReport,
-    HumanReport,
-    Level,
-    LevelReport,
-    MarginTest,
-)
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import Agreement, LevelReport, MarginTest
+from faithtui.domain.reported.people import HumanReport
+from faithtui.domain.reported.settings import Level
 from faithtui.interchange.pages import Block, Heading, Paragraph, Picture, Table
 from faithtui.interchange.plots import confusion_plot, pairs_plot
 from faithtui.interchange.report_words import (
     FIGURE_HEADS,
     NOTHING,
+    UNLIKE,
     count,
     decimal,
     number,
@@ -72,9 +69,14 @@ def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator
             ),
         )
     yield _coefficients(level, humans)
+    weighted = found.weighted is not None
+    shares = ("precision", "recall", "F1")
     yield Table(
-        f"Each label: {many}",
-        ("label", "people", "judge", "both", "precision", "recall", "F1"),
+        f"Each label: {many}{UNLIKE if weighted else ''}",
+        (
+            *("label", "people", "judge", "both"),
+            *(f"{name}, weighted" if weighted else name for name in shares),
+        ),
         tuple(
             (
                 each.label,
@@ -190,7 +192,7 @@ def _ceiling(report: AgreementReport) -> Iterator[Block]:
         "two or more. What people reach among themselves is the most that can be asked of a judge."
     )
     yield Table(
-        "How far people agree with each other; the judge does not enter",
+        "How far people agree with each other; the judge does not enter, and each unit counts once",
         FIGURE_HEADS,
         (
             row("percent agreement", humans.percent),
@@ -217,13 +219,14 @@ def _anchoring(report: AgreementReport) -> Iterator[Block]:
             "it cannot be told."
         )
         return
+    weighted = ", weighted by the sample" if found.blind.weighted is not None else ""
     yield _against_judge(
-        "Judge against people, by what they knew",
+        f"Judge against people, by what they knew{weighted}",
         "",
         [("blind", found.blind), ("in view", found.shown)],
     )
     yield Paragraph(
-        f"Agreement in view minus blind, every verdict counted once: {number(found.difference)}. "
+        f"Agreement in view minus blind{weighted}: {number(found.difference)}. "
         "Other claims were labelled blind than in view, so this is a hint and no experiment."
     )
 
@@ -236,7 +239,8 @@ def _repeats(report: AgreementReport) -> Iterator[Block]:
         )
         return
     yield Table(
-        "Second blind verdicts of people against their own first ones",
+        "Second blind verdicts of people against their own first ones; each counts once, as they "
+        "tell of the person and not of the run",
         ("person", "n", "same", "Cohen's kappa", "median time between"),
         tuple(
             (

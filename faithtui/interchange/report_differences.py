@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from faithtui.domain.report_values import AgreementReport, Detection, LevelReport, Slice
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import Detection, LevelReport
+from faithtui.domain.reported.parts import Slice
 from faithtui.domain.review import REASON_CODES
 from faithtui.interchange.pages import Block, Heading, Paragraph, Picture, Table
 from faithtui.interchange.plots import forest_plot
 from faithtui.interchange.report_words import (
     SLICES,
+    UNLIKE,
     either,
     number,
     title,
@@ -24,21 +27,28 @@ def detected(level: LevelReport) -> Iterator[Block]:
     sides = [level.strict] if level.lenient is None else [level.strict, level.lenient]
     names = ["strict", "lenient"] if level.lenient else ["strict"]
     yield Heading(f"Finding the unfaithful: {title(level)}")
+    weighted = level.agreement.weighted is not None
     yield detection_table(
-        "The positive class is unfaithful: flagged by the judge, and so by people",
+        f"The positive class is unfaithful: flagged by the judge, and so by people{UNLIKE}"
+        if weighted
+        else "The positive class is unfaithful: flagged by the judge, and so by people",
         [
             (f"{name}: {either(side.positive)}", side)
             for name, side in zip(names, sides, strict=True)
         ],
+        weighted=weighted,
     )
 
 
-def detection_table(caption: str, sides: Sequence[tuple[str, Detection]]) -> Table:
+def detection_table(
+    caption: str, sides: Sequence[tuple[str, Detection]], *, weighted: bool = False
+) -> Table:
     """Make a table of detection figures.
 
     Args:
         caption: Of the table.
         sides: What counts as positive, and the figures for it.
+        weighted: The shares are weighted by the sample; the counts never are.
     """
     columns = [
         (
@@ -65,15 +75,21 @@ def detection_table(caption: str, sides: Sequence[tuple[str, Detection]]) -> Tab
     return Table(
         caption,
         ("", *(name for name, _ in sides)),
-        tuple(zip(_DETECTION, *columns, strict=True)),
+        tuple(
+            zip(
+                (
+                    *(f"{name}, counted" if weighted else name for name in _COUNTS),
+                    *(f"{name}, weighted" if weighted else name for name in _SHARES),
+                ),
+                *columns,
+                strict=True,
+            )
+        ),
     )
 
 
-_DETECTION = (
-    "found (tp)",
-    "flagged wrongly (fp)",
-    "missed (fn)",
-    "rightly passed (tn)",
+_COUNTS = ("found (tp)", "flagged wrongly (fp)", "missed (fn)", "rightly passed (tn)")
+_SHARES = (
     "precision",
     "recall",
     "specificity",

@@ -3,13 +3,9 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC
 
-from faithtui.domain.report_values import (
-    AgreementReport,
-    IntervalMethod,
-    Level,
-    LevelReport,
-    RateEstimator,
-)
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import LevelReport, RateEstimator
+from faithtui.domain.reported.settings import IntervalMethod, Level
 from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.interchange.pages import Block, Code, Heading, Items, Paragraph, Picture, Table, Text
 from faithtui.interchange.plots import progress_plot, rate_plot

@@ -28,6 +28,8 @@ from faithtui.interchange.report_page import report_page
 
 NAME = "report.html"
 """What the page is called beside a report in JSON."""
+LONG = 30
+"""Characters: `-0.123 [-0.123, -0.123], n 999` stays on one line."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """A browser that finds anything to load in the page does not load it."""
 
@@ -169,8 +171,13 @@ def _row(row: tuple[Text, ...]) -> Markup:
     return element(
         "tr",
         element("th", _text(name), scope="row"),
-        *(element("td", _text(cell)) for cell in cells),
+        *(element("td", _text(cell), class_=_width(cell)) for cell in cells),
     )
+
+
+def _width(cell: Text) -> str | None:
+    """Let a cell wrap that says in words why there is no number; numbers stay on one line."""
+    return "long" if isinstance(cell, str) and len(cell) > LONG else None
 
 
 def _text(found: Text) -> Markup:

@@ -4,20 +4,14 @@ Equal input gives equal bytes. Numbers are rounded to six decimals; shares stay 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from faithtui.domain.readings import DesignKind
-from faithtui.domain.report_values import (
-    AgreementReport,
-    Caution,
-    Figure,
-    IntervalMethod,
-    Level,
-    LevelReport,
-    Severity,
-    Slice,
-)
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import LevelReport
+from faithtui.domain.reported.parts import Slice
+from faithtui.domain.reported.settings import Caution, Figure, IntervalMethod, Level, Severity
 from faithtui.interchange import report_parts as parts
 from faithtui.interchange.report_header import PlotFile, ReportHeader
 from faithtui.interchange.report_parts import Fields, Json, number
@@ -50,8 +44,9 @@ def report_json(
     Returns:
         ASCII text that ends with a line break. It validates against
         fixtures/agreement/report.schema.json. What is not computed is null, an empty list, or an
-        estimate that is withheld. Reason codes and how steady people are have no place in the
-        format.
+        estimate that is withheld. The format has no field for reason codes, for how steady people
+        are, and for what is weighted beside the agreement: sentences among the warnings, of
+        severity info, say these.
     """
     which = report.primary if level is None else _level_of(report, level)
     claims = which.level is Level.CLAIMS
@@ -242,6 +237,8 @@ def _answer_scores(report: AgreementReport) -> list[Fields]:
 
 def _warnings(report: AgreementReport, which: LevelReport) -> Json:
     shown = [each for each in report.warnings if each.level in (None, which.level)]
+    if which.level is Level.CLAIMS:
+        shown += _without_a_field(report)
     if which.level is Level.ANSWERS:
         shown.append(
             Caution(
@@ -261,6 +258,32 @@ def _warnings(report: AgreementReport, which: LevelReport) -> Json:
         }
         for each in shown
     ]
+
+
+def _without_a_field(report: AgreementReport) -> Iterator[Caution]:
+    """Put into sentences what the format has no field for."""
+    many = report.claims.unit[1]
+    codes = next((each for each in report.breakdowns if each.by is Slice.CODE), None)
+    if codes is not None and codes.rows:
+        named = ", ".join(f"{row.key} {row.n}" for row in codes.rows)
+        message = f"Reason codes that people gave most often, with the {many} of each: {named}."
+        yield Caution("reason_codes", Severity.INFO, message, about=(Figure.COVERAGE,))
+    for each in report.repeats:
+        same = "not known" if each.same.value is None else f"{number(each.same.value)}"
+        message = (
+            f"{each.reviewer} judged {each.n} {many} again; the share with the same verdict is "
+            f"{same}, each counted once."
+        )
+        yield Caution("own_repeats", Severity.INFO, message, about=(Figure.HUMANS,))
+    if report.calibration is not None and report.calibration.weighted:
+        message = "Calibration is weighted by the sample; its counts are not."
+        yield Caution("weighted", Severity.INFO, message, about=(Figure.CALIBRATION,))
+    if report.comparison is not None and report.comparison.weighted:
+        message = "The comparison is weighted by the sample; its counts are not."
+        yield Caution("weighted", Severity.INFO, message, about=(Figure.COMPARISON,))
+    if report.claims.agreement.weighted is not None:
+        message = "The shares of detection are weighted by the sample; tp, fp, fn and tn are not."
+        yield Caution("weighted", Severity.INFO, message, about=(Figure.DETECTION,))
 
 
 _UNITS = {Level.CLAIMS: "claim", Level.ANSWERS: "window"}

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from faithtui.domain.plain import visible_line
-from faithtui.domain.report_values import AgreementReport, Severity
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.settings import Severity
 from faithtui.interchange.pages import (
     Block,
     Code,

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator
 
-from faithtui.domain.report_values import (
-    AgreementReport,
-    CalibrationReport,
-    ComparisonReport,
-    UnitScoreReport,
-)
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.parts import ComparisonReport
+from faithtui.domain.reported.scores import CalibrationReport, UnitScoreReport
 from faithtui.domain.statistics.calibration import FEWEST_FOR_ECE
 from faithtui.interchange.pages import Block, Heading, Paragraph, Picture, Table
 from faithtui.interchange.plots import reliability_plot, threshold_plot
@@ -131,7 +128,8 @@ def calibrated(report: AgreementReport) -> Iterator[Block]:
         return
     source = found.source.replace("_", " ")
     yield Paragraph(
-        f"Confidence that a claim is supported ({source}), on {found.n:,} labelled ones."
+        f"Confidence that a claim is supported ({source}), on {found.n:,} labelled ones"
+        + (", weighted by the sample; the n of bins is counted." if found.weighted else ".")
     )
     yield Table(
         "How good the confidences are",
@@ -191,6 +189,12 @@ def _two_judges(found: ComparisonReport) -> Iterator[Block]:
         f"Both judged {found.judges.n:,} claims; people labelled {found.common:,} of them, in "
         f"{found.clusters:,} groups. Only A agrees with people on {found.only_a:,}, only B on "
         f"{found.only_b:,}."
+        + (
+            " Only claims of the sample count, weighted as in all figures; these numbers of claims "
+            "are not weighted."
+            if found.weighted
+            else ""
+        )
     )
     yield Table(
         "Both judges against people, on the same claims",
@@ -211,6 +215,11 @@ def _two_judges(found: ComparisonReport) -> Iterator[Block]:
             ("signs of whole groups flipped", p_value(found.signflip_p)),
             (f"the same, adjusted for {found.comparisons} (Holm)", p_value(found.holm_p)),
             ("McNemar for grouped pairs (Durkalski)", p_value(found.durkalski_p)),
-            ("McNemar, mid-p, if claims were independent", p_value(found.mcnemar_p)),
+            (
+                "McNemar, mid-p, if claims were independent",
+                "none: it is a test of counts, and claims are weighted"
+                if found.weighted
+                else p_value(found.mcnemar_p),
+            ),
         ),
     )

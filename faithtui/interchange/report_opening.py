@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from faithtui.domain.readings import DesignKind
-from faithtui.domain.report_values import AgreementReport, Coverage, LevelReport
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import Coverage, LevelReport
 from faithtui.interchange.pages import (
     Block,
     Heading,

@@ -6,20 +6,10 @@ Field by field as fixtures/agreement/report.schema.json has it.
 from collections.abc import Mapping, Sequence
 
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.report_values import (
-    Agreement,
-    AnchoringReport,
-    Breakdown,
-    CalibrationReport,
-    ClassReport,
-    ComparisonReport,
-    Detection,
-    Disagreement,
-    HumanReport,
-    ProgressReport,
-    Rate,
-    UnitScoreReport,
-)
+from faithtui.domain.reported.levels import Agreement, ClassReport, Detection, Disagreement, Rate
+from faithtui.domain.reported.parts import Breakdown, ComparisonReport, ProgressReport
+from faithtui.domain.reported.people import AnchoringReport, HumanReport
+from faithtui.domain.reported.scores import CalibrationReport, UnitScoreReport
 
 DECIMALS = 6
 

@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.report_values import LevelReport, Slice
+from faithtui.domain.reported.levels import LevelReport
+from faithtui.domain.reported.parts import Slice
 
+UNLIKE = "; counts are of the units looked at, shares are weighted by the sample"
+"""What a caption adds where the shares do not follow from the counts beside them."""
 NOTHING = "–"
 """In a table, where there is no number and nothing to explain."""
 

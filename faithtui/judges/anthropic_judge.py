@@ -4,14 +4,14 @@ The SDK takes no temperature, so nothing here pretends to make a model repeat it
 asked twice gets the stored reply, above this.
 """
 
-from collections.abc import Awaitable
+import json
 from typing import TYPE_CHECKING, Literal
 
 import anthropic
 import httpx2
 
 from faithtui.errors import JudgeRequestRejected
-from faithtui.judges.base import ImageData, JudgeRequest, Stop, Usage
+from faithtui.judges.base import ImageData, JudgeRequest, Rung, Stop, Usage
 from faithtui.judges.endpoints import Endpoint
 from faithtui.judges.exchange import (
     PATIENCE,
@@ -20,18 +20,15 @@ from faithtui.judges.exchange import (
     object_or_empty,
     text_or_none,
 )
+from faithtui.judges.forms import TOOL_DESCRIPTION, name_of, prompt_of, rung_of
 from faithtui.judges.images import address_of, base64_of
 from faithtui.judges.provider_judge import Said
 from faithtui.judges.reading import clean_text
 from faithtui.judges.secret import NO_KEY
 
 if TYPE_CHECKING:
-    from anthropic.types import (
-        ImageBlockParam,
-        MessageParam,
-        OutputConfigParam,
-        TextBlockParam,
-    )
+    from anthropic.types import ImageBlockParam, MessageParam, TextBlockParam
+    from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
 _STOPS = {
     "end_turn": Stop.OK,
@@ -72,34 +69,89 @@ class AnthropicMessages:
         )
 
     @property
+    def sdk(self) -> anthropic.AsyncAnthropic:
+        """The SDK's client, for what this module does not say."""
+        return self._client
+
+    @property
     def sdk_error(self) -> type[Exception]:
         """The class all exceptions of the SDK belong to."""
         return anthropic.AnthropicError
 
-    def put(self, request: JudgeRequest) -> Awaitable[RawAnswer]:
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """All but one: the API knows no JSON without a schema."""
+        return (Rung.SCHEMA, Rung.TOOL, Rung.TEXT)
+
+    async def put(self, request: JudgeRequest) -> RawAnswer:
         """Put exactly one request on the wire.
 
         Raises:
-            JudgeRequestRejected: An image is of a kind the API does not take; nothing was sent.
+            JudgeRequestRejected: The API has no way to say it, such as an image of a kind it does
+                not take; nothing was sent.
         """
-        return self._client.messages.with_raw_response.create(
+        return await self._client.messages.with_raw_response.create(
             model=self._endpoint.model,
             max_tokens=request.max_tokens,
-            system=clean_text(request.system) or anthropic.omit,
-            messages=[_message(request)],
-            output_config=_output_config(request) or anthropic.omit,
+            messages=(),
+            # What is given by its name the SDK compares with its type, member by member, which
+            # for a schema takes longer than the rest of a request. This goes over those.
+            extra_body=self.body(request),
             # Given explicitly: at its default the SDK refuses long answers.
             timeout=PATIENCE,
         )
 
-    def read(self, body: dict[str, object]) -> Said | None:
+    def body(self, request: JudgeRequest) -> "MessageCreateParamsNonStreaming":
+        """Write the request's body.
+
+        Raises:
+            JudgeRequestRejected: The API has no way to say it.
+        """
+        rung = rung_of(request, self.rungs)
+        body: MessageCreateParamsNonStreaming = {
+            "model": self._endpoint.model,
+            "max_tokens": request.max_tokens,
+            "messages": [_message(request, rung)],
+        }
+        system = clean_text(request.system)
+        if system:
+            # Every question of a run begins with this text: it is read from the cache.
+            body["system"] = [
+                {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
+            ]
+        if rung is Rung.SCHEMA:
+            # What the API cannot enforce (counts, lengths, bounds) moves into the descriptions.
+            schema = anthropic.transform_schema(dict(request.schema or {}))
+            body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        elif rung is Rung.TOOL:
+            name = name_of(request)
+            body["tools"] = [
+                {
+                    "name": name,
+                    "description": TOOL_DESCRIPTION,
+                    "input_schema": anthropic.transform_schema(dict(request.schema or {})),
+                    "strict": True,
+                }
+            ]
+            body["tool_choice"] = {
+                "type": "tool",
+                "name": name,
+                "disable_parallel_tool_use": True,
+            }
+        return body
+
+    def read(self, body: dict[str, object], rung: Rung | None) -> Said | None:
         """Find what the model said; None when there is no content."""
-        blocks = body.get("content")
-        if not isinstance(blocks, list):
+        content = body.get("content")
+        if not isinstance(content, list):
             return None
+        blocks = [object_or_empty(block) for block in content]
+        call = _input(blocks) if rung is Rung.TOOL else None
+        reason = text_or_none(body.get("stop_reason")) or ""
+        has_called = call is not None and reason == "tool_use"
         return Said(
-            text="".join(_text(object_or_empty(block)) for block in blocks),
-            stop=_STOPS.get(text_or_none(body.get("stop_reason")) or "", Stop.OTHER),
+            text=call or "".join(_text(block) for block in blocks),
+            stop=Stop.OK if has_called else _STOPS.get(reason, Stop.OTHER),
             usage=_usage(body.get("usage")),
         )
 
@@ -108,8 +160,8 @@ class AnthropicMessages:
         await self._client.close()
 
 
-def _message(request: JudgeRequest) -> "MessageParam":
-    prompt = clean_text(request.prompt)
+def _message(request: JudgeRequest, rung: Rung | None) -> "MessageParam":
+    prompt = prompt_of(request, rung)
     if not request.images:
         return {"role": "user", "content": prompt}
     blocks: list[TextBlockParam | ImageBlockParam] = [{"type": "text", "text": prompt}]
@@ -136,12 +188,10 @@ def _blocks(image: ImageData) -> list["TextBlockParam | ImageBlockParam"]:
     ]
 
 
-def _output_config(request: JudgeRequest) -> "OutputConfigParam | None":
-    if request.schema is None:
-        return None
-    # What the API cannot enforce (counts, lengths, bounds) moves into the descriptions.
-    schema = anthropic.transform_schema(dict(request.schema))
-    return {"format": {"type": "json_schema", "schema": schema}}
+def _input(blocks: list[dict[str, object]]) -> str | None:
+    """Read the call a judge was forced to make, as JSON; None when it made none."""
+    inputs = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
+    return "\n".join(json.dumps(each, ensure_ascii=False) for each in inputs) or None
 
 
 def _text(block: dict[str, object]) -> str:
@@ -159,4 +209,8 @@ def _usage(usage: object) -> Usage:
         tokens_in=None if fresh is None else fresh + (written or 0) + (cached or 0),
         tokens_out=count_or_none(counts.get("output_tokens")),
         tokens_cached=cached,
+        tokens_cache_write=written,
+        tokens_reasoning=count_or_none(
+            object_or_empty(counts.get("output_tokens_details")).get("thinking_tokens")
+        ),
     )

@@ -9,18 +9,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from itertools import product
 from typing import Final
 
-from faithtui.judges.lexicon import EXCLUSIVE, NEGATIONS, OPPOSITE_PAIRS
+from faithtui.judges.lexicon import (
+    BENDS_NEGATION,
+    EXCLUSIVE,
+    EXCLUSIVE_KINDS,
+    NEGATED_ENDINGS,
+    NEGATES_SILENTLY,
+    NEGATING_PREFIXES,
+    NEGATIONS,
+    NO_OPPOSITES,
+    OPPOSITE_PAIRS,
+)
 from faithtui.judges.words import Word, stem
 
 _WIDEST_GAP: Final = 4
 """Words between two aligned words, on either side, that still stand for each other."""
 _MOST_WORDS: Final = 250
 """Words of a sentence that are aligned; the rest is left out, for alignment costs the product."""
-_BENDS_NEGATION: Final = frozenset({"only", "until", "just", "necessarily", "always", "avoid"})
-"""Beside one of these a negation need not turn the statement: "not until Friday", "not only"."""
+_NEGATION_REACH: Final = 4
+"""Words behind a negation that it still turns: "not very easy" agrees with "difficult"."""
+_LEAST_NEGATED: Final = 5
+"""Letters of a word of which a prefix makes the opposite."""
 
 
 class ClashKind(StrEnum):
@@ -44,29 +55,20 @@ class Clash:
     """The word of the sentence; None when only the claim is negated."""
 
 
-def common_length(claim: Sequence[Word], sentence: Sequence[Word]) -> int:
-    """Length, in words, of the longest common subsequence of stems.
-
-    Source:
-        Bit-parallel algorithm: Hyyrö, "Bit-parallel LCS-length computation revisited", 2004.
-    """
-    places: dict[str, int] = {}
-    for position, word in enumerate(claim):
-        places[word.stem] = places.get(word.stem, 0) | 1 << position
-    everything = (1 << len(claim)) - 1
-    row = everything
-    for word in sentence:
-        matching = row & places.get(word.stem, 0)
-        row = ((row + matching) | (row - matching)) & everything
-    return len(claim) - row.bit_count()
-
-
 def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     """The first clash of a claim with a sentence, None when there is none.
 
     Numbers and dates come before opposites, opposites before negations.
     """
     claim, sentence = claim[:_MOST_WORDS], sentence[:_MOST_WORDS]
+    claim_stems = {word.stem for word in claim}
+    sentence_stems = {word.stem for word in sentence}
+    mine = [word for word in claim if word.stem not in sentence_stems]
+    theirs = [word for word in sentence if word.stem not in claim_stems]
+    is_turned = any(map(is_negation, claim)) != any(map(is_negation, sentence))
+    differing = list(_differing(mine, theirs))
+    if not differing and not is_turned:
+        return None  # most pairs end here, before anything is aligned
     gaps = [
         (claim[left:right], sentence[upper:lower], is_inner)
         for left, right, upper, lower, is_inner in _gaps(
@@ -74,23 +76,41 @@ def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
         )
         if right - left <= _WIDEST_GAP and lower - upper <= _WIDEST_GAP
     ]
-    is_turned = any(map(is_negation, claim)) != any(map(is_negation, sentence))
-    claim_stems = {word.stem for word in claim}
-    sentence_stems = {word.stem for word in sentence}
-    for claimed, found, _ in gaps:
-        mine = [word for word in claimed if word.stem not in sentence_stems]
-        theirs = [word for word in found if word.stem not in claim_stems]
-        for kind, clashes in (
-            (ClashKind.NUMBER, _numbers_clash),
-            (ClashKind.DATE, _dates_clash),
-            (ClashKind.OPPOSITE, _are_opposite),
-        ):
-            if kind is ClashKind.OPPOSITE and is_turned:
-                continue  # "not easy" agrees with "difficult"
-            for one, other in product(mine, theirs):
-                if clashes(one, other):
-                    return Clash(kind, one, other)
+    for kind, one, other in sorted(differing, key=lambda each: _FIRST.index(each[0])):
+        if kind is ClashKind.OPPOSITE and _is_negated(one, claim) != _is_negated(other, sentence):
+            continue
+        if any(one in claimed and other in found for claimed, found, _ in gaps):
+            return Clash(kind, one, other)
     return _negation(claim, sentence, gaps) if is_turned else None
+
+
+_FIRST: Final = (ClashKind.NUMBER, ClashKind.DATE, ClashKind.OPPOSITE)
+
+
+def _differing(
+    mine: Sequence[Word], theirs: Sequence[Word]
+) -> Iterator[tuple[ClashKind, Word, Word]]:
+    """Pairs that would clash if they stood in the same place."""
+    numbers = [word for word in theirs if word.number is not None]
+    by_stem = {word.stem: word for word in reversed(theirs) if word.number is None}
+    by_text = {word.text: word for word in reversed(theirs) if word.number is None}
+    for one in mine:
+        if one.number is not None:
+            for other in numbers:
+                if _numbers_clash(one, other):
+                    yield ClashKind.NUMBER, one, other
+            continue
+        for kind, stems in _excluded().get(one.stem, ()):
+            for each in by_stem.keys() & stems:
+                yield kind, one, by_stem[each]
+        for text in _negated_forms(one.text) & by_text.keys():
+            yield ClashKind.OPPOSITE, one, by_text[text]
+
+
+def _is_negated(word: Word, words: Sequence[Word]) -> bool:
+    """Whether a negation stands closely before a word."""
+    place = words.index(word)
+    return any(map(is_negation, words[max(0, place - _NEGATION_REACH) : place]))
 
 
 def is_negation(word: Word) -> bool:
@@ -168,30 +188,37 @@ def _numbers_clash(one: Word, other: Word) -> bool:
     return not is_hedged_match(one, other) and not is_hedged_match(other, one)
 
 
-def _dates_clash(one: Word, other: Word) -> bool:
-    return one.stem != other.stem and any(
-        one.stem in names and other.stem in names for names in _exclusive()
-    )
-
-
-def _are_opposite(one: Word, other: Word) -> bool:
-    return other.stem in _opposites().get(one.stem, ())
-
-
 @lru_cache(maxsize=1)
-def _exclusive() -> tuple[frozenset[str], ...]:
-    """The sets of `EXCLUSIVE`, as stems."""
-    return tuple(frozenset(map(stem, names)) for names in EXCLUSIVE)
-
-
-@lru_cache(maxsize=1)
-def _opposites() -> dict[str, frozenset[str]]:
-    """Stem to the stems of its opposites, both ways."""
-    table: dict[str, set[str]] = {}
+def _excluded() -> dict[str, tuple[tuple[ClashKind, frozenset[str]], ...]]:
+    """Stem to the stems that cannot stand in its place, by the kind of clash."""
+    table: dict[str, list[tuple[ClashKind, frozenset[str]]]] = {}
+    for kind, sets in ((ClashKind.DATE, EXCLUSIVE), (ClashKind.OPPOSITE, EXCLUSIVE_KINDS)):
+        for names in sets:
+            stems = frozenset(map(stem, names))
+            for each in stems:
+                table.setdefault(each, []).append((kind, stems - {each}))
+    opposites: dict[str, set[str]] = {}
     for left, right in OPPOSITE_PAIRS:
-        table.setdefault(stem(left), set()).add(stem(right))
-        table.setdefault(stem(right), set()).add(stem(left))
-    return {word: frozenset(others) for word, others in table.items()}
+        opposites.setdefault(stem(left), set()).add(stem(right))
+        opposites.setdefault(stem(right), set()).add(stem(left))
+    for each, others in opposites.items():
+        table.setdefault(each, []).append((ClashKind.OPPOSITE, frozenset(others)))
+    return {each: tuple(found) for each, found in table.items()}
+
+
+@lru_cache(maxsize=1 << 12)
+def _negated_forms(word: str) -> frozenset[str]:
+    """A word with and without each prefix that makes an opposite; () when none does."""
+    if not word.endswith(NEGATED_ENDINGS):
+        return frozenset()
+    bases = {word, *(word.removeprefix(prefix) for prefix in NEGATING_PREFIXES)}
+    pairs = {
+        (base, prefix + base)
+        for base in bases
+        if len(base) >= _LEAST_NEGATED and base not in NO_OPPOSITES
+        for prefix in NEGATING_PREFIXES
+    }
+    return frozenset(other for pair in pairs if word in pair for other in pair if other != word)
 
 
 def _negation(
@@ -201,7 +228,9 @@ def _negation(
 ) -> Clash | None:
     """A negation on one side only, alone with function words between aligned words."""
     is_claim_negated = any(map(is_negation, claim))
-    if any(word.text in _BENDS_NEGATION for word in (claim if is_claim_negated else sentence)):
+    if any(word.text in BENDS_NEGATION for word in (*claim, *sentence)):
+        return None
+    if any(word.text in NEGATES_SILENTLY for word in (sentence if is_claim_negated else claim)):
         return None
     for claimed, found, is_inner in gaps:
         negated, plain = (claimed, found) if is_claim_negated else (found, claimed)

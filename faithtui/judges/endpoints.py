@@ -6,14 +6,12 @@ that is decided once, explicitly: a provider's own environment variable counts o
 provider's own host.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import urlsplit
 
 from faithtui.errors import ConfigError
-from faithtui.judges.secret import NO_KEY, Secret
-
-KNOWN_REFERENCES = "offline, openai:MODEL, anthropic:MODEL, replay:FILE"
+from faithtui.judges.plugins import plugged_in
 
 OTHER_HOST_KEY = "FAITHTUI_JUDGE_KEY"
 """Environment variable with the key for any host that is not the provider's own."""
@@ -24,30 +22,60 @@ class Provider:
     """A company, or everyone who speaks its protocol."""
 
     name: str
-    host: str
+    protocol: Literal["openai", "anthropic"]
+    """Whose protocol it is."""
+    host: str | None
+    """The company's own; None for programs that people run themselves."""
     base_url: str
     key_variable: str
+    """Environment variable with the key for the company's own host."""
     dialect: str
     """Name and version of how a question becomes a request. Part of every fingerprint: a change
     of what is sent must change it, so that stored replies are not taken for new ones."""
 
 
+_CHAT = "openai-chat/1 json-schema"
+_MESSAGES = "anthropic-messages/1 json-schema"
+
+
+def _program(name: str, port: int) -> Provider:
+    """A program that serves models on this machine, where it listens unless told otherwise."""
+    return Provider(name, "openai", None, f"http://localhost:{port}/v1", OTHER_HOST_KEY, _CHAT)
+
+
 PROVIDERS = {
-    "openai": Provider(
-        "openai",
-        "api.openai.com",
-        "https://api.openai.com/v1",
-        "OPENAI_API_KEY",
-        "openai-chat/1 json-schema",
-    ),
-    "anthropic": Provider(
-        "anthropic",
-        "api.anthropic.com",
-        "https://api.anthropic.com",
-        "ANTHROPIC_API_KEY",
-        "anthropic-messages/1 json-schema",
-    ),
+    provider.name: provider
+    for provider in (
+        Provider(
+            "openai",
+            "openai",
+            "api.openai.com",
+            "https://api.openai.com/v1",
+            "OPENAI_API_KEY",
+            _CHAT,
+        ),
+        Provider(
+            "anthropic",
+            "anthropic",
+            "api.anthropic.com",
+            "https://api.anthropic.com",
+            "ANTHROPIC_API_KEY",
+            _MESSAGES,
+        ),
+        _program("ollama", 11434),
+        _program("vllm", 8000),
+        _program("llamacpp", 8080),
+        _program("lmstudio", 1234),
+    )
 }
+
+BUILT_IN = frozenset({"offline", "replay", *PROVIDERS})
+"""What no judge of a package may be called."""
+
+KNOWN_REFERENCES = (
+    "offline, openai:MODEL, anthropic:MODEL, replay:FILE, ollama:MODEL, vllm:MODEL,"
+    " llamacpp:MODEL, lmstudio:MODEL"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +103,22 @@ class Endpoint:
         parts = urlsplit(self.base_url)
         host = parts.hostname or ""
         ours = self.provider.host
-        return parts.scheme == "https" and (host == ours or host.endswith(f".{ours}"))
+        return (
+            ours is not None
+            and parts.scheme == "https"
+            and (host == ours or host.endswith(f".{ours}"))
+        )
 
     @property
     def is_local(self) -> bool:
         """Whether this is the machine itself, which a proxy must not be asked for."""
         host = urlsplit(self.base_url).hostname or ""
         return host in {"localhost", "::1"} or host.startswith("127.")
+
+    @property
+    def is_tls(self) -> bool:
+        """Whether it is reached by https."""
+        return urlsplit(self.base_url).scheme == "https"
 
     @property
     def key_variable(self) -> str:
@@ -93,65 +130,54 @@ class Endpoint:
         """Everything but the question that determines a reply. Holds no secret."""
         return f"{self.provider.dialect} {self.base_url} {self.model}"
 
-    def key(self, environ: Mapping[str, str]) -> Secret:
-        """Take the key for this address from the environment.
-
-        Args:
-            environ: Environment variables; only `key_variable` is looked at.
-
-        Raises:
-            ConfigError: The provider's own host needs a key and there is none, or the key holds
-                characters that no header can carry.
-        """
-        value = environ.get(self.key_variable, "").strip()
-        if not value:
-            if self.is_official:
-                raise ConfigError(
-                    f"judge {self.ref} needs a key: set the environment variable"
-                    f" {self.key_variable}, or use --judge offline, which needs none"
-                )
-            return Secret(NO_KEY)
-        if not (value.isascii() and value.isprintable()) or " " in value:
-            raise ConfigError(
-                f"the key in {self.key_variable} holds spaces or characters no key has;"
-                " copy it again"
-            )
-        return Secret(value)
-
 
 def endpoint_of(ref: str, base_url: str | None) -> Endpoint | None:
     """Take a judge reference apart.
 
     Args:
-        ref: `openai:MODEL` or `anthropic:MODEL`. A model may hold colons, `llama3:8b`.
-        base_url: Address of another server that speaks the provider's protocol. For `openai` the
-            part before `/chat/completions`; without a path, `/v1` is added. For `anthropic` the
-            part before `/v1`. None: the provider itself.
+        ref: `PROVIDER:MODEL`, where the provider is one of `PROVIDERS`. A model may hold colons,
+            `ollama:llama3:8b`.
+        base_url: Address of another server that speaks the provider's protocol. For OpenAI's
+            protocol the part before `/chat/completions`; without a path, `/v1` is added. For
+            `anthropic` the part before `/v1`. None: the provider itself.
 
     Returns:
-        None when no network is meant: `offline` and `replay:FILE`.
+        None when no provider is meant: `offline`, `replay:FILE` and judges of packages.
 
     Raises:
         ConfigError: Unknown provider, no model or file, or an address that cannot be used.
     """
-    name, _, rest = ref.partition(":")
-    if not _is_well_formed(name, rest):
-        raise ConfigError(f"unknown judge {ref!r}; expected one of: {KNOWN_REFERENCES}")
+    name, colon, rest = ref.partition(":")
+    if name == "offline":
+        is_known = not colon
+    else:
+        # Unprintable includes lone surrogates, which cannot be sent.
+        is_known = bool(rest.strip()) and rest.isprintable() and is_name(name)
+    if not is_known:
+        raise ConfigError(_unknown(ref))
     provider = PROVIDERS.get(name)
     if provider is None:
-        if base_url is not None:
+        if base_url is not None and name in BUILT_IN:
             raise ConfigError(f"judge {ref} runs on this machine and takes no base URL")
         return None
     address = provider.base_url if base_url is None else _normalised(base_url, provider)
     return Endpoint(provider, rest, address)
 
 
-def _is_well_formed(name: str, rest: str) -> bool:
-    if name == "offline":
-        return not rest
-    known = name == "replay" or name in PROVIDERS
-    # Unprintable includes lone surrogates, which cannot be sent.
-    return known and bool(rest.strip()) and rest.isprintable()
+def is_ours(ref: str) -> bool:
+    """Whether a judge is part of this program: its questions leave nothing, and nobody bills."""
+    return ref == "offline" or ref.startswith("replay:")
+
+
+def is_name(name: str) -> bool:
+    """Whether a judge reference may begin so: a built-in name, or that of a package's judge."""
+    return name in BUILT_IN or name in plugged_in()
+
+
+def _unknown(ref: str) -> str:
+    others = sorted(plugged_in().keys() - BUILT_IN)
+    installed = f"; installed: {', '.join(f'{name}:…' for name in others)}" if others else ""
+    return f"unknown judge {ref!r}; expected one of: {KNOWN_REFERENCES}{installed}"
 
 
 def _normalised(base_url: str, provider: Provider) -> str:
@@ -177,7 +203,7 @@ def _normalised(base_url: str, provider: Provider) -> str:
             " http://localhost:8080/v1"
         )
     path = parts.path.rstrip("/")
-    if provider.name == "openai":
+    if provider.protocol == "openai":
         path = path.removesuffix("/chat/completions") or "/v1"
     else:
         path = path.removesuffix("/messages").removesuffix("/v1")

@@ -8,17 +8,24 @@ starts again with every byte, is replaced by one for the whole exchange.
 
 import asyncio
 import json
+import logging
+import ssl
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.request import getproxies
 
 import httpx2
 
 from faithtui.errors import JudgeError, JudgeTimeout, JudgeUnavailable
+from faithtui.judges.base import RateLimits, Rung
 from faithtui.judges.endpoints import Endpoint
 from faithtui.judges.failures import failure, provider_sentence
+from faithtui.judges.limits import rate_limits
+from faithtui.judges.pools import Pools
 from faithtui.judges.secret import Secret
+from faithtui.judges.unreachable import why_unreachable
 
 PATIENCE = httpx2.Timeout(None, connect=5.0)
 """Limits within an exchange, in seconds. A host that has not accepted a connection by then is
@@ -40,6 +47,10 @@ _SENT_HEADERS = {
 }
 
 
+_TALKATIVE = ("openai", "anthropic", "httpx2", "httpcore2")
+"""Loggers that write whole questions where their level, or a variable of the SDK's, asks for it."""
+
+
 class RawAnswer(Protocol):
     """What `with_raw_response` gives in both SDKs, as far as it is used here."""
 
@@ -56,6 +67,7 @@ class Envelope:
     status: int
     request_id: str | None
     latency_ms: int
+    limits: RateLimits
 
 
 def http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
@@ -70,6 +82,8 @@ def http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
         endpoint: Where requests go. The machine itself is never reached through a proxy.
         key: Sent as a bearer token, which is what both SDKs do.
     """
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
     async def sign(request: httpx2.Request) -> None:
         for name in list(request.headers):
@@ -77,12 +91,27 @@ def http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
                 del request.headers[name]
         request.headers["authorization"] = f"Bearer {key.reveal()}"
 
+    trust_env = not endpoint.is_local
+    # Also without a proxy a certificate may be checked against an authority of one's own.
+    context = (
+        ssl.create_default_context()
+        if endpoint.is_local and endpoint.is_tls
+        else httpx2.create_ssl_context(trust_env=trust_env)
+    )
+    # How many requests run at once is decided by whoever asks, not by a queue in here.
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=32)
     return httpx2.AsyncClient(
-        trust_env=not endpoint.is_local,
+        verify=context,
+        trust_env=trust_env,
+        # With a transport of its own the client would not ask a proxy.
+        transport=None
+        if trust_env and getproxies()
+        else Pools(
+            lambda: httpx2.AsyncHTTPTransport(verify=context, trust_env=trust_env, limits=limits)
+        ),
         follow_redirects=False,
         timeout=PATIENCE,
-        # How many requests run at once is decided by whoever asks, not by a queue in here.
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32),
+        limits=limits,
         event_hooks={"request": [sign]},
     )
 
@@ -95,6 +124,7 @@ async def exchange(
     sdk_error: type[Exception],
     *,
     with_images: bool = False,
+    rung: Rung | None = None,
 ) -> Envelope:
     """Make one call and bring back its JSON, or one of our errors.
 
@@ -105,6 +135,7 @@ async def exchange(
         timeout_s: Seconds the whole exchange may take, connecting included.
         sdk_error: The class all exceptions of the SDK belong to.
         with_images: The question carries images.
+        rung: How it asks for JSON; None when it does not.
 
     Raises:
         JudgeTimeout: No complete answer in time.
@@ -122,12 +153,41 @@ async def exchange(
         ) from error
     except sdk_error as error:
         _hide_key_in(error, key)
-        raise _translated(error, endpoint, key, with_images) from error
+        raise translated(error, endpoint, key, with_images, rung) from error
     latency_ms = round((time.monotonic() - started) * 1000)
-    body = _envelope(response, endpoint, key, with_images)
+    body = _envelope(response, endpoint, key, with_images, rung)
     request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
     return Envelope(
-        body, response.status_code, request_id or text_or_none(body.get("id")), latency_ms
+        body,
+        response.status_code,
+        request_id or text_or_none(body.get("id")),
+        latency_ms,
+        rate_limits(response.headers),
+    )
+
+
+def translated(
+    error: Exception,
+    endpoint: Endpoint,
+    key: Secret,
+    with_images: bool = False,
+    rung: Rung | None = None,
+) -> JudgeError:
+    """Make one of our errors from one of an SDK or of its connections."""
+    # Both SDKs' status errors carry the response, and nothing else they raise here does.
+    response = getattr(error, "response", None)
+    if isinstance(response, httpx2.Response):
+        return failure(
+            response.status_code,
+            response.headers,
+            response.text,
+            endpoint,
+            key,
+            with_images=with_images,
+            rung=rung,
+        )
+    return JudgeUnavailable(
+        f"no answer from {endpoint.base_url}: {key.redact(why_unreachable(error, endpoint))}"
     )
 
 
@@ -148,28 +208,12 @@ def object_or_empty(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _translated(error: Exception, endpoint: Endpoint, key: Secret, with_images: bool) -> JudgeError:
-    # Both SDKs' status errors carry the response, and nothing else they raise here does.
-    response = getattr(error, "response", None)
-    if isinstance(response, httpx2.Response):
-        return failure(
-            response.status_code,
-            response.headers,
-            response.text,
-            endpoint,
-            key,
-            with_images=with_images,
-        )
-    cause = error.__cause__ or error
-    reason = key.redact(provider_sentence(str(cause))) or type(cause).__name__
-    return JudgeUnavailable(
-        f"no answer from {endpoint.base_url}: {reason}."
-        " Check that the server runs and the network is there"
-    )
-
-
 def _envelope(
-    response: httpx2.Response, endpoint: Endpoint, key: Secret, with_images: bool
+    response: httpx2.Response,
+    endpoint: Endpoint,
+    key: Secret,
+    with_images: bool,
+    rung: Rung | None,
 ) -> dict[str, object]:
     status = response.status_code
     try:
@@ -193,6 +237,7 @@ def _envelope(
             endpoint,
             key,
             with_images=with_images,
+            rung=rung,
         )
     return body
 

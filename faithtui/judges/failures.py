@@ -5,22 +5,23 @@ server that imitates one. No key survives in a message.
 """
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from faithtui.errors import (
     JudgeAuthFailed,
     JudgeError,
     JudgeQuotaExceeded,
     JudgeRateLimited,
+    JudgeRefused,
     JudgeRequestRejected,
     JudgeTimeout,
     JudgeUnavailable,
+    JudgeUnsupported,
 )
+from faithtui.judges.base import Rung
 from faithtui.judges.endpoints import Endpoint
+from faithtui.judges.limits import retry_after_s
 from faithtui.judges.secret import Secret
 
 MAX_SENTENCE = 300
@@ -53,6 +54,43 @@ Source: llama.cpp's server, vLLM, Ollama and llama-cpp-python, some of which say
 _ABOUT_CONTENT = {400, 404, 415, 422}
 """Statuses with which a server refuses what a request holds."""
 
+_TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|window|size)|maximum context|exceed_context|too many (?:input )?tokens"
+    r"|(?:prompt|input|request) is too (?:long|large)|exceeds? the (?:available|maximum) (?:context"
+    r"|number of tokens)|string_above_max_length|request_too_large|reduce the length",
+    re.IGNORECASE,
+)
+"""What servers say of a question they cannot read to its end.
+
+Source: OpenAI, Anthropic, vLLM, llama.cpp's server, Ollama.
+"""
+
+_FILTERED = re.compile(
+    r"content_filter|content_policy_violation|content management policy|content filtering policy"
+    r"|responsible_ai_policy",
+    re.IGNORECASE,
+)
+"""What a filter in front of a model says of a question it keeps from it.
+
+Source: OpenAI, Azure OpenAI, Anthropic.
+"""
+
+_BINDING = r"schema|grammar|guided|constrained|structured|\bstrict\b"
+_FORMS: Mapping[Rung, re.Pattern[str]] = {
+    Rung.SCHEMA: re.compile(
+        rf"response_?format|json_?schema|output_?(?:config|format)|{_BINDING}", re.IGNORECASE
+    ),
+    Rung.TOOL: re.compile(rf"\btools?(?:\b|_)|\bfunctions?\b|{_BINDING}", re.IGNORECASE),
+    Rung.JSON: re.compile(r"response_?format|json_?object|json[ _-]?mode|grammar", re.IGNORECASE),
+}
+"""What servers name when they do not know the form of a question.
+
+Source: OpenAI, OpenRouter, vLLM, Ollama, llama.cpp's server, llama-cpp-python.
+"""
+
+_ABOUT_FORM = _ABOUT_CONTENT | {500, 501}
+"""Statuses with which servers refuse a form. llama-cpp-python says 500 to a schema."""
+
 
 def failure(
     status: int,
@@ -62,11 +100,13 @@ def failure(
     key: Secret,
     *,
     with_images: bool = False,
+    rung: Rung | None = None,
 ) -> JudgeError:
     """Make the error for an answer that is no reply.
 
     An error of the server that speaks of images, after a question with images, is a refusal: the
-    same question would fail again.
+    same question would fail again. One that speaks of schemas or tools, after a question that held
+    one, is about the form of the question alone: the same question in another form may be answered.
 
     Args:
         status: HTTP status, or what the body gave in its place.
@@ -75,6 +115,7 @@ def failure(
         endpoint: Who answered.
         key: The key that was sent, to be hidden in the message.
         with_images: The question carried images.
+        rung: How it asked for JSON; None when it did not.
     """
     # Before as well: the sentence is cut to length, and half a key is recognised by nothing.
     said = key.redact(provider_sentence(key.redact(body)))
@@ -90,10 +131,22 @@ def failure(
         return JudgeRateLimited(what, retry_after_s=retry_after_s(headers), status=status)
     if status == 408:
         return JudgeTimeout(what, status=status)
+    named = " ".join(_names(body))
+    # A model may be called `vision-tools`; as a whole word, for one may be called `m` as well.
+    about = re.sub(rf"(?<!\w){re.escape(endpoint.model)}(?!\w)", "", f"{said} {named}")
+    if status in {400, 422} and _FILTERED.search(about):
+        return JudgeRefused(f"{what}. A filter kept the question from the model", raw=said)
+    if (status == 500 or status in _ABOUT_CONTENT) and _TOO_LONG.search(about):
+        return _too_long(what, status)
     if with_images and (status >= 500 or status in _ABOUT_CONTENT) and _NO_IMAGES.search(said):
         return JudgeRequestRejected(
             f"{what}. The question carries images: choose a judge that takes them, of this kind "
             "and size and from where they lie",
+            status=status,
+        )
+    if _is_about_form(rung, status, about):
+        return JudgeUnsupported(
+            f"{what}. It cannot be asked by {rung}: ask in another form, or choose another model",
             status=status,
         )
     if status == 409 or status >= 500:
@@ -103,10 +156,28 @@ def failure(
         return JudgeRequestRejected(
             f"{what}. It redirects to {target or 'nowhere'}: use that URL", status=status
         )
+    if status == 413 and not with_images:
+        return _too_long(what, status)
     advice = "Check the model name and the base URL"
     if with_images:
         advice += ", and that this judge takes images, and ones of this kind and size"
     return JudgeRequestRejected(f"{what}. {advice}", status=status)
+
+
+def _is_about_form(rung: Rung | None, status: int, about: str) -> bool:
+    form = None if rung is None else _FORMS.get(rung)
+    if form is None or status not in _ABOUT_FORM:
+        return False
+    # A server that takes its own failure to read a request for a failure of its own says 500.
+    return bool(form.search(about)) or (status >= 500 and "validation" in about.lower())
+
+
+def _too_long(what: str, status: int) -> JudgeRequestRejected:
+    return JudgeRequestRejected(
+        f"{what}. The question is longer than this judge can read: choose a judge with a larger"
+        " context window, or cut the conversation's documents or its window smaller",
+        status=status,
+    )
 
 
 def provider_sentence(body: str) -> str:
@@ -118,45 +189,6 @@ def provider_sentence(body: str) -> str:
     document = _decoded(body)
     found = next(_messages(document), None)
     return _plain(body if found is None else found).rstrip(".")
-
-
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Read how long a provider asks us to wait.
-
-    Understands `retry-after-ms`, and `retry-after` in seconds or as a date. A date is compared
-    with the answer's own `date`, so a wrong clock on either side does no harm.
-
-    Returns:
-        Seconds, 0 or more; None when nothing readable was said.
-    """
-    milliseconds = _finite(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return max(0.0, milliseconds / 1000)
-    value = headers.get("retry-after", "")
-    seconds = _finite(value)
-    if seconds is not None:
-        return max(0.0, seconds)
-    until = _moment(value)
-    if until is None:
-        return None
-    now = _moment(headers.get("date", "")) or datetime.now(UTC)
-    return max(0.0, (until - now).total_seconds())
-
-
-def _finite(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _decoded(body: str) -> object:
@@ -186,14 +218,30 @@ def _messages(document: object) -> Iterator[str]:
 
 def _codes(body: str) -> Iterator[str]:
     """Yield every machine-readable word for the cause: type, code, and anthropic's error_code."""
-    document = _decoded(body)
-    error = document.get("error", document) if isinstance(document, dict) else None
-    if not isinstance(error, dict):
-        return
+    error = _error_in(body)
     details = error.get("details")
     found = [error.get("code"), error.get("type")]
     found.append(details.get("error_code") if isinstance(details, dict) else None)
     yield from (code for code in found if isinstance(code, str))
+
+
+def _names(body: str) -> Iterator[str]:
+    """Yield the codes and what the error says it is about: a parameter, or a place in the body."""
+    yield from _codes(body)
+    error = _error_in(body)
+    if isinstance(error.get("param"), str):
+        yield str(error["param"])
+    details = error.get("detail")
+    for each in details[:5] if isinstance(details, list) else []:
+        place = each.get("loc") if isinstance(each, dict) else None
+        if isinstance(place, list):
+            yield from (part for part in place if isinstance(part, str))
+
+
+def _error_in(body: str) -> dict[str, object]:
+    document = _decoded(body)
+    error = document.get("error", document) if isinstance(document, dict) else None
+    return error if isinstance(error, dict) else {}
 
 
 def _plain(text: str) -> str:

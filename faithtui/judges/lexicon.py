@@ -42,6 +42,17 @@ NEGATIONS: Final = _set(
 )
 """Lower-case forms that turn a statement round."""
 
+BENDS_NEGATION: Final = _set(
+    "only until just necessarily always avoid if whether unless ensure verify check sure should"
+)
+"""Beside one of these a negation need not turn the statement: "not until", "verify that"."""
+
+NEGATES_SILENTLY: Final = _set(
+    "avoid avoids avoided prevent prevents prevented refuse refuses refused fail fails failed lack "
+    "lacks lacked deny denies denied stop stops stopped unable"
+)
+"""On the side without a negation these say as much: "prefer to avoid", "prefer not to take"."""
+
 FIRST_PERSON: Final = _set("i i'm i've i'd i'll me my mine myself we we're we've we'd we'll our us")
 """Lower-case forms by which a speaker talks of themselves."""
 
@@ -89,24 +100,76 @@ EXCLUSIVE: Final = (
 )
 """Sets of lower-case forms of which one date or rank takes only one."""
 
+EXCLUSIVE_KINDS: Final = (
+    _set("seconds minutes hours days weeks months years decades centuries"),
+    _set("black white red green blue yellow orange purple pink brown grey"),
+    _set(
+        "american british irish french german italian spanish portuguese "
+        "dutch belgian swiss austrian swedish norwegian danish finnish polish czech hungarian "
+        "russian ukrainian turkish greek israeli egyptian iranian iraqi indian pakistani chinese "
+        "japanese korean vietnamese thai australian canadian mexican brazilian argentine chilean "
+        "nigerian kenyan"
+    ),
+    _set(
+        "england scotland wales ireland france germany italy spain portugal netherlands belgium "
+        "switzerland austria sweden norway denmark finland poland hungary russia ukraine turkey "
+        "greece israel egypt iran iraq india pakistan china japan vietnam thailand australia "
+        "canada mexico brazil argentina chile nigeria kenya"
+    ),
+    _set("london paris berlin madrid rome vienna moscow tokyo beijing sydney toronto boston"),
+    _set("car train plane bus ship bicycle"),
+)
+"""Sets of lower-case forms of which, as a rule, one place in a sentence takes only one."""
+
 IRREGULAR: Final[dict[str, str]] = dict(
     pair.split(":")
     for pair in _entries(
         """
-        began:begin begun:begin bought:buy brought:bring built:build came:come caught:catch
-        chose:choose chosen:choose drew:draw drawn:draw drove:drive driven:drive fell:fall
-        fallen:fall felt:feel fought:fight found:find gave:give given:give went:go gone:go
-        grew:grow grown:grow held:hold kept:keep knew:know known:know led:lead lent:lend
-        lost:lose made:make meant:mean met:meet paid:pay ran:run rose:rise risen:rise said:say
-        sang:sing sung:sing sank:sink sunk:sink saw:see seen:see sent:send shrank:shrink
-        shrunk:shrink sold:sell spent:spend spoke:speak spoken:speak stood:stand taken:take
-        took:take taught:teach thought:think told:tell understood:understand won:win wrote:write
-        written:write children:child men:man women:woman people:person feet:foot teeth:tooth
-        mice:mouse died:die dies:die dying:die worse:bad worst:bad better:good best:good
+        arose:arise arisen:arise ate:eat eaten:eat awoke:awake became:become began:begin
+        begun:begin bent:bend bitten:bite bled:bleed blew:blow blown:blow
+        bore:bear borne:bear bought:buy bound:bind bred:breed broke:break broken:break
+        brought:bring built:build burnt:burn came:come caught:catch chose:choose chosen:choose
+        clung:cling crept:creep dealt:deal died:die dies:die drank:drink drawn:draw dreamt:dream
+        drew:draw driven:drive drove:drive drunk:drink dug:dig dying:die fallen:fall fed:feed
+        fell:fall felt:feel fled:flee flew:fly flown:fly forbade:forbid forbidden:forbid
+        forgave:forgive forgiven:forgive forgot:forget forgotten:forget fought:fight
+        found:find froze:freeze
+        frozen:freeze gave:give given:give gone:go grew:grow grown:grow heard:hear held:hold
+        hid:hide hidden:hide hung:hang kept:keep knew:know known:know laid:lay lain:lie leapt:leap
+        learnt:learn led:lead lent:lend lit:light lost:lose made:make meant:mean met:meet
+        overcame:overcome overtaken:overtake overtook:overtake paid:pay proven:prove ran:run
+        rang:ring rewritten:rewrite rewrote:rewrite risen:rise rode:ride ridden:ride rose:rise
+        rung:ring said:say sang:sing sank:sink sat:sit saw:see seen:see sent:send sewn:sew
+        shaken:shake shone:shine shook:shake shot:shoot showed:show shown:show shrank:shrink
+        shrunk:shrink slept:sleep slid:slide sold:sell sought:seek spent:spend spoke:speak
+        spoken:speak sprang:spring sprung:spring spun:spin stolen:steal stole:steal stood:stand
+        strove:strive struck:strike stricken:strike stuck:stick stung:sting sung:sing sunk:sink
+        swam:swim swept:sweep swore:swear sworn:swear swum:swim swung:swing taken:take
+        taught:teach thought:think threw:throw thrown:throw told:tell took:take tore:tear torn:tear
+        undergone:undergo understood:understand undertaken:undertake undertook:undertake
+        underwent:undergo undid:undo undone:undo went:go wept:weep withdrawn:withdraw
+        withdrew:withdraw withheld:withhold withstood:withstand woke:wake woken:wake won:win
+        wore:wear worn:wear wove:weave woven:weave written:write wrote:write wrought:work
+        analyses:analysis best:good better:good children:child crises:crisis criteria:criterion
+        feet:foot geese:goose halves:half hypotheses:hypothesis knives:knife loaves:loaf
+        men:man mice:mouse oxen:ox people:person phenomena:phenomenon
+        shelves:shelf teeth:tooth theses:thesis thieves:thief wives:wife wolves:wolf women:woman
+        worse:bad worst:bad gray:grey airplane:plane aeroplane:plane
         """
     )
 )
-"""Irregular forms and the form they are read as."""
+"""Irregular forms and spellings, each with the form it is read as; none is another word as well."""
+
+RISING: Final = _entries("increase rise grow climb soar surge jump gain expand")
+FALLING: Final = _entries("decrease decline drop fall sink shrink plunge plummet slump tumble dip")
+"""Movements of which each of one list is the opposite of each of the other."""
+
+NEGATING_PREFIXES: Final = ("un", "non", "in", "im", "ir", "il", "dis")
+"""What turns an adjective into its opposite: efficient, inefficient."""
+NEGATED_ENDINGS: Final = ("able", "ible", "ate", "ient", "ent", "ant", "ive", "ed", "ful", "ly")
+"""Endings of words of which a prefix makes the opposite; elsewhere "in" is seldom a negation."""
+NO_OPPOSITES: Final = _set("valuable different vested closed covered tended")
+"""Words that end so, but whose prefixed form is no opposite: valuable, invaluable."""
 
 OPPOSITE_PAIRS: Final = tuple(
     (left, right)
@@ -114,10 +177,9 @@ OPPOSITE_PAIRS: Final = tuple(
         pair.partition("/")
         for pair in _entries(
             """
-            increase/decrease increase/reduce increase/decline rise/fall rise/drop rise/decline
-            rise/sink grow/shrink grow/decline grow/fall climb/fall climb/drop soar/plunge
-            soar/fall gain/lose gain/loss gain/drop jump/drop jump/fall expand/contract
-            expand/shrink improve/worsen improve/deteriorate strengthen/weaken raise/lower
+            increase/reduce increase/cut gain/lose gain/loss boost/impair boost/hinder boost/harm
+            expand/contract improve/worsen improve/impair improve/deteriorate
+            strengthen/weaken raise/lower
             raise/cut accelerate/slow widen/narrow up/down above/below high/low higher/lower
             highest/lowest more/less more/fewer most/least most/fewest maximum/minimum
             major/minor many/few large/small larger/smaller largest/smallest big/small
@@ -167,11 +229,14 @@ OPPOSITE_PAIRS: Final = tuple(
             natural/artificial organic/synthetic voluntary/involuntary conscious/unconscious
             sober/drunk awake/asleep sunrise/sunset solid/liquid acidic/alkaline
             soluble/insoluble stable/unstable smooth/rough sharp/blunt clean/dirty bright/dark
-            bright/dim loud/quiet noisy/quiet sweet/bitter hire/fire promote/demote
+            bright/dim loud/quiet noisy/quiet sweet/bitter encode/decode encrypt/decrypt
+            compress/decompress
+            inhale/exhale prior/current former/current manual/automatic hire/fire promote/demote
+            surrender/defend victory/loss landlord/tenant prosecutor/defendant optimist/pessimist
             appoint/dismiss retain/release accept/deny grant/deny upgrade/downgrade exceed/miss
             beat/miss overestimate/underestimate
             """
         )
     )
-)
+) + tuple((rise, fall) for rise in RISING for fall in FALLING)
 """Pairs of which a statement cannot hold both in the same place."""

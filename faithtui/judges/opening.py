@@ -10,16 +10,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from faithtui.judges.base import Judge
-from faithtui.judges.endpoints import Endpoint, endpoint_of
+from faithtui.judges.custom import PackageJudge, refuse_ambiguous
+from faithtui.judges.endpoints import Endpoint, endpoint_of, is_ours
+from faithtui.judges.keys import key_for, key_source
+from faithtui.judges.logged_judge import LoggedJudge
+from faithtui.judges.redaction import Redact, RedactingJudge, redacted_fingerprint
 from faithtui.judges.secret import Secret
-
-OFFLINE_TITLE = "overlap baseline (offline heuristic)"
-"""What headers and exports call the embedded judge, so that nobody takes it for a model."""
-
-
-def judge_title(ref: str) -> str:
-    """Name a judge for people: its reference, but what it is for the embedded one."""
-    return OFFLINE_TITLE if ref == "offline" else ref
 
 
 def reads_prompts(ref: str) -> bool:
@@ -33,6 +29,9 @@ def open_judge(
     base_url: str | None = None,
     timeout_s: float = 120.0,
     environ: Mapping[str, str] | None = None,
+    redact: Redact | None = None,
+    calibration: tuple[float, float] | None = None,
+    log_prompts: bool = False,
 ) -> AbstractAsyncContextManager[Judge]:
     """Open a judge for the run that uses it; leaving the context closes its connections.
 
@@ -40,23 +39,34 @@ def open_judge(
     event loop that will ask: SDK clients belong to their loop.
 
     Args:
-        ref: `offline`, `openai:MODEL`, `anthropic:MODEL` or `replay:FILE`.
+        ref: `offline`, `PROVIDER:MODEL`, `replay:FILE`, or `NAME:REST` of a package's judge.
         base_url: Another server that speaks the provider's protocol. Such a server never gets a
             provider's own key: it gets `FAITHTUI_JUDGE_KEY`, or the word `none`.
         timeout_s: Seconds one question may take from connecting to the last byte.
-        environ: Where keys are looked up; None: the process environment.
+        environ: Where keys are looked up before the keyring; None: the process environment.
+        redact: Applied to every text before it leaves this process. Judges that are part of this
+            program, `offline` and `replay`, do without.
+        calibration: Slope and intercept of the embedded judge's probabilities; None: its own.
+            Means nothing to others.
+        log_prompts: Write every question as it is sent, and every answer, into the log
+            `faithtui.prompts`.
 
     Raises:
-        ConfigError: Unknown provider, no model or file, an unusable address, or a key that is
-            missing or cannot be one.
+        ConfigError: Unknown provider, no model or file, an unusable address, a name that is
+            claimed twice, or a key that is missing or cannot be one.
     """
     endpoint = endpoint_of(ref, base_url)
-    key = None if endpoint is None else endpoint.key(os.environ if environ is None else environ)
+    refuse_ambiguous(ref)
+    key = None if endpoint is None else key_for(endpoint, _variables(environ))
 
     def make() -> Judge:
         if endpoint is None or key is None:
-            return _local_judge(ref)
-        return _provider_judge(endpoint, key, timeout_s)
+            judge = _local_judge(ref, base_url, timeout_s, calibration)
+        else:
+            judge = _provider_judge(endpoint, key, timeout_s)
+        if log_prompts:
+            judge = LoggedJudge(judge)
+        return judge if redact is None or is_ours(ref) else RedactingJudge(judge, redact)
 
     return _opened(make)
 
@@ -64,7 +74,7 @@ def open_judge(
 def missing_key(
     ref: str, base_url: str | None, environ: Mapping[str, str] | None = None
 ) -> str | None:
-    """Name the environment variable that a judge needs and that is not set.
+    """Name the environment variable that a judge needs and that neither it nor the keyring has.
 
     Returns:
         None when the judge needs no key or has one. Whether a key is right only the provider
@@ -76,11 +86,17 @@ def missing_key(
     endpoint = endpoint_of(ref, base_url)
     if endpoint is None or not endpoint.is_official:
         return None
-    variables = os.environ if environ is None else environ
-    return None if variables.get(endpoint.key_variable, "").strip() else endpoint.key_variable
+    has_key = key_source(ref, base_url, _variables(environ)) is not None
+    return None if has_key else endpoint.key_variable
 
 
-def judge_fingerprint(ref: str, base_url: str | None = None) -> str:
+def judge_fingerprint(
+    ref: str,
+    base_url: str | None = None,
+    *,
+    redact: Redact | None = None,
+    calibration: tuple[float, float] | None = None,
+) -> str:
     """Return the `fingerprint` the opened judge would have, without a key, a network or an SDK.
 
     Raises:
@@ -88,7 +104,14 @@ def judge_fingerprint(ref: str, base_url: str | None = None) -> str:
         InputError: The file of `replay:FILE` cannot be read.
     """
     endpoint = endpoint_of(ref, base_url)
-    return _local_judge(ref).fingerprint if endpoint is None else endpoint.fingerprint
+    if endpoint is not None:
+        return redacted_fingerprint(endpoint.fingerprint, redact)
+    fingerprint = _local_judge(ref, base_url, calibration=calibration).fingerprint
+    return fingerprint if is_ours(ref) else redacted_fingerprint(fingerprint, redact)
+
+
+def _variables(environ: Mapping[str, str] | None) -> Mapping[str, str]:
+    return os.environ if environ is None else environ
 
 
 @asynccontextmanager
@@ -103,7 +126,7 @@ async def _opened(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
 def _provider_judge(endpoint: Endpoint, key: Secret, timeout_s: float) -> Judge:
     from faithtui.judges.provider_judge import ProviderJudge
 
-    if endpoint.provider.name == "openai":
+    if endpoint.provider.protocol == "openai":
         from faithtui.judges.openai_judge import OpenAIChat
 
         return ProviderJudge(endpoint, key, OpenAIChat, timeout_s=timeout_s)
@@ -112,11 +135,19 @@ def _provider_judge(endpoint: Endpoint, key: Secret, timeout_s: float) -> Judge:
     return ProviderJudge(endpoint, key, AnthropicMessages, timeout_s=timeout_s)
 
 
-def _local_judge(ref: str) -> Judge:
+def _local_judge(
+    ref: str,
+    base_url: str | None,
+    timeout_s: float = 0.0,
+    calibration: tuple[float, float] | None = None,
+) -> Judge:
+    """Open what needs no provider: our own judges and those of packages."""
     if ref == "offline":
         from faithtui.judges.offline_judge import OfflineJudge
 
-        return OfflineJudge()
-    from faithtui.judges.replay_judge import ReplayJudge
+        return OfflineJudge(calibration=calibration)
+    if ref.startswith("replay:"):
+        from faithtui.judges.replay_judge import ReplayJudge
 
-    return ReplayJudge(Path(ref.removeprefix("replay:")).expanduser())
+        return ReplayJudge(Path(ref.removeprefix("replay:")).expanduser())
+    return PackageJudge(ref, base_url, timeout_s=timeout_s)

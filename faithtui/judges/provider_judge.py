@@ -1,6 +1,6 @@
 """A model behind a network as a judge: everything that does not depend on whose protocol it is."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,7 +9,8 @@ import httpx2
 from faithtui.errors import JudgeUnavailable
 from faithtui.judges.base import JudgeReply, JudgeRequest, Rung, Stop, Usage
 from faithtui.judges.endpoints import Endpoint
-from faithtui.judges.exchange import RawAnswer, exchange, http_client, text_or_none
+from faithtui.judges.exchange import Envelope, RawAnswer, exchange, http_client, text_or_none
+from faithtui.judges.forms import rung_of
 from faithtui.judges.reading import clean_text
 from faithtui.judges.secret import Secret
 
@@ -30,6 +31,10 @@ class Dialect(Protocol):
     def sdk_error(self) -> type[Exception]:
         """The class all exceptions of the SDK belong to."""
 
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """Ways to ask for JSON, the most binding first."""
+
     def put(self, request: JudgeRequest) -> Awaitable[RawAnswer]:
         """Put exactly one request on the wire.
 
@@ -37,8 +42,20 @@ class Dialect(Protocol):
             JudgeRequestRejected: The protocol has no way to say it; nothing was sent.
         """
 
-    def read(self, body: dict[str, object]) -> Said | None:
-        """Find what the model said; None when the answer holds nothing of the kind."""
+    def body(self, request: JudgeRequest) -> Mapping[str, object]:
+        """Write the body that `put` sends.
+
+        Raises:
+            JudgeRequestRejected: The protocol has no way to say it.
+        """
+
+    def read(self, body: dict[str, object], rung: Rung | None) -> Said | None:
+        """Find what the model said; None when the answer holds nothing of the kind.
+
+        Args:
+            body: The answer.
+            rung: How it was asked.
+        """
 
     async def aclose(self) -> None:
         """Close the SDK's client. Safe to call twice."""
@@ -90,8 +107,8 @@ class ProviderJudge:
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
-        """All of them: what a server lacks, it says."""
-        return tuple(Rung)
+        """What the protocol has; what a server lacks of it, it says."""
+        return self._dialect.rungs
 
     @property
     def account(self) -> str:
@@ -100,6 +117,7 @@ class ProviderJudge:
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once. See `Judge.send`."""
+        rung = rung_of(request, self._dialect.rungs)
         envelope = await exchange(
             lambda: self._dialect.put(request),
             self._endpoint,
@@ -107,23 +125,37 @@ class ProviderJudge:
             self._timeout_s,
             self._dialect.sdk_error,
             with_images=bool(request.images),
+            rung=rung,
         )
-        said = self._dialect.read(envelope.body)
-        if said is None:
-            raise JudgeUnavailable(
-                f"{self._endpoint.host} answered {envelope.status} without a message of the model",
-                status=envelope.status,
-            )
-        return JudgeReply(
-            text=clean_text(said.text),
-            stop=said.stop,
-            usage=said.usage,
-            structured=request.schema is not None,
-            request_id=envelope.request_id,
-            served_model=text_or_none(envelope.body.get("model")),
-            latency_ms=envelope.latency_ms,
-        )
+        return reply_in(envelope, self._dialect, self._endpoint, rung)
 
     async def aclose(self) -> None:
         """Close the connections. Safe to call twice."""
         await self._dialect.aclose()
+
+
+def reply_in(
+    envelope: Envelope, dialect: Dialect, endpoint: Endpoint, rung: Rung | None
+) -> JudgeReply:
+    """Read a judge's reply out of what came back.
+
+    Raises:
+        JudgeUnavailable: It holds no message of the model.
+    """
+    said = dialect.read(envelope.body, rung)
+    if said is None:
+        raise JudgeUnavailable(
+            f"{endpoint.host} answered {envelope.status} without a message of the model",
+            status=envelope.status,
+        )
+    return JudgeReply(
+        text=clean_text(said.text),
+        stop=said.stop,
+        usage=said.usage,
+        structured=rung in (Rung.SCHEMA, Rung.TOOL),
+        request_id=envelope.request_id,
+        served_model=text_or_none(envelope.body.get("model")),
+        latency_ms=envelope.latency_ms,
+        rung=rung,
+        limits=envelope.limits,
+    )

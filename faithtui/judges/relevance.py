@@ -16,7 +16,7 @@ from faithtui.judges.words import Word, read_words
 SERVES_FROM: Final = 0.15
 """Least score with which a statement serves a message.
 
-Source: docs/offline-judge.md, "Relevance": chosen on the conversations of MTRAG (TACL 2025).
+Source: docs/judges/offline.md, "Relevance": chosen on the conversations of MTRAG (TACL 2025).
 """
 _BEFORE: Final = 0.25
 """Part of the score for which the words of the sentence before count as well.

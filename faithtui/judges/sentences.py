@@ -24,12 +24,26 @@ _LEAD_IN_WORDS: Final = 12
 
 _LINE: Final = re.compile(r"[^\r\n\v\f\x85\u2028\u2029]+")
 _MARKER: Final = re.compile(
-    r"\s*(?:#{1,6}\s+|>\s*|[-*+•‣◦▪·–—]\s+|\[[ xX]\]\s+|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)]\s+)"
+    r"\s*(?:#{1,6}\s+|>\s*|[-*+•‣◦▪·–—]\s+|\[[ xX]\]\s+"
+    r"|\(?(?:\d{1,3}[.)]|[a-z][.)]|[A-Z]\)|[ivx]{1,4}[.)])\s+|\d{1,2}[.)](?=[^\W\d_]{2}))"
 )
+"""What stands before a list item. A capital with a full stop is none: it may be an initial."""
+_FENCE: Final = re.compile(r"\s*(?:```|~~~)")
+"""The first and the last line of a block of code."""
+_BARE_MARKER: Final = re.compile(r"[\W_]*(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.):][\W_]*")
+"""A whole sentence that is nothing but the number or letter of a list item."""
+_BARE_NUMBER: Final = re.compile(r"[\W_]*(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[\W_]*")
+_INLINE_NUMBER: Final = re.compile(r"[*_]*\(?\d{1,3}[.)][*_]*\s+(?=\S)")
+"""A list number that begins a sentence within a line: "1. Soak the beans. 2. Boil them."."""
+_TRAILING_MARKER: Final = re.compile(r"(?::\s+(?=\(?1\b)|;\s+)(\(?\d{1,3}[.)])\Z")
+"""The number of a list item, left behind at the end of what leads in the list or comes before."""
+_LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 _HASHES: Final = re.compile(r"\s*(?:>\s*)*#{1,6}\s")
 _UNSPLITTABLE: Final = re.compile(r"[^\S ]|[\ud800-\udfff\x00-\x1f\x7f-\x9f]")
 """Characters at which sentencex panics or which cannot be encoded: blanks that are not ASCII,
 controls, lone surrogates. Each is replaced by one blank, so offsets stay."""
+_ASCII_STOP: Final = re.compile(r"[.!?]")
+"""Without one of these sentencex finds one sentence in a text of ASCII: titles, table rows."""
 _LINE_GOES_ON: Final = re.compile(r"[^.!?:;…。！？|\s]\s*\Z|,\s*\Z")
 _EMPHASIS: Final = ("***", "**", "__", "~~", "*", "_", "`")
 
@@ -44,7 +58,7 @@ class SentenceKind(StrEnum):
     CHAT = "chat"
     """Greeting, thanks, an offer to help, a bare yes or no."""
     HEADING = "heading"
-    """A title, or the line that leads in a list."""
+    """A title, the line that leads in a list, or a list marker that stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +103,7 @@ def answer_sentences(text: str) -> list[Sentence]:
     """Cut an answer into sentences and say of each what it is, in order.
 
     Nothing is understood here: no pronoun is resolved and no compound sentence is taken apart.
+    A number or a single letter is a claim only when it is the whole answer.
     """
     blocks = _blocks(text)
     found: list[Sentence] = []
@@ -96,8 +111,10 @@ def answer_sentences(text: str) -> list[Sentence]:
         spans = _spans_of(text, block)
         is_title = len(spans) == 1 and _is_title(text, block, is_last=number == len(blocks) - 1)
         for span in spans:
-            bare = _without_emphasis(text, span)
-            kind = SentenceKind.HEADING if is_title else _kind(bare.of(text))
+            bare = _without_number(text, _without_emphasis(text, span))
+            is_alone = len(blocks) == 1 and len(spans) == 1
+            is_number = bool(_BARE_NUMBER.fullmatch(text, bare.start, bare.end)) and not is_alone
+            kind = SentenceKind.HEADING if is_title or is_number else _kind(bare.of(text))
             found.append(Sentence(bare, bare.of(text), kind))
     return found
 
@@ -118,11 +135,14 @@ def _blocks(text: str) -> list[_Block]:
     last_end = 0
     for line in _LINE.finditer(text):
         start, end = line.span()
-        if line[0].isspace():
+        if line[0].isspace() or _FENCE.match(line[0]):
             continue
         body = _behind_markers(text, start, end)
         if blocks and _wraps(text, blocks[-1], last_end, start, is_marked=body > start):
             blocks[-1] = _Block(blocks[-1].start, end, blocks[-1].body)
+        elif blocks and _BARE_MARKER.fullmatch(text, blocks[-1].start, blocks[-1].end):
+            # A marker on a line of its own belongs to the line below it.
+            blocks[-1] = _Block(blocks[-1].start, end, body)
         else:
             blocks.append(_Block(start, end, body))
         last_end = end
@@ -150,6 +170,10 @@ def _behind_markers(text: str, start: int, end: int) -> int:
 
 def _spans_of(text: str, block: _Block) -> list[Span]:
     spans: list[Span] = []
+    if block.end - block.body <= _LONGEST:
+        for start, end in _boundaries(text, block.body, block.end):
+            _append(spans, text, start, end)
+        return spans
     for start, end in _pieces(text, block.body, block.end, _PIECE):
         for sentence_start, sentence_end in _boundaries(text, start, end):
             for first, past in _pieces(text, sentence_start, sentence_end, _LONGEST):
@@ -158,20 +182,38 @@ def _spans_of(text: str, block: _Block) -> list[Span]:
 
 
 def _append(spans: list[Span], text: str, start: int, end: int) -> None:
-    """Append a stripped span; what holds no letter and no digit goes to the sentence before it."""
+    """Append a stripped span.
+
+    What holds no letter and no digit goes to the sentence before it, a list number to the one
+    behind it.
+    """
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    if any(character.isalnum() for character in text[start:end]):
-        spans.append(Span(start, end))
+    if _LETTER_OR_DIGIT.search(text, start, end):
+        if (
+            spans
+            and end - spans[-1].start <= _LONGEST
+            and _BARE_MARKER.fullmatch(text, spans[-1].start, spans[-1].end)
+        ):
+            spans[-1] = Span(spans[-1].start, end)
+        elif spans and (left := _TRAILING_MARKER.search(text, spans[-1].start, spans[-1].end)):
+            spans[-1] = Span(spans[-1].start, left.start() + 1)
+            _append(spans, text, left.start(1), end)
+        else:
+            spans.append(Span(start, end))
     elif spans and start < end and end - spans[-1].start <= _LONGEST:
         spans[-1] = Span(spans[-1].start, end)
 
 
 def _boundaries(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Sentences between two offsets, end to end."""
-    piece = _UNSPLITTABLE.sub(" ", text[start:end])
+    piece = text[start:end]
+    if not (piece.isascii() and piece.isprintable()):
+        piece = _UNSPLITTABLE.sub(" ", piece)
+    elif _ASCII_STOP.search(piece) is None:
+        return [(start, end)]
     try:
         found = sentencex.get_sentence_boundaries("en", piece)
     except BaseException as error:  # a panic in Rust is a BaseException whose class has no import
@@ -214,6 +256,12 @@ def _without_emphasis(text: str, span: Span) -> Span:
     while end > start and text[end - 1].isspace():
         end -= 1
     return Span(start, end) if any(c.isalnum() for c in text[start:end]) else span
+
+
+def _without_number(text: str, span: Span) -> Span:
+    """Take off the list number a sentence within a line begins with."""
+    marker = _INLINE_NUMBER.match(text, span.start, span.end)
+    return span if marker is None else Span(marker.end(), span.end)
 
 
 def _is_title(text: str, block: _Block, *, is_last: bool) -> bool:
@@ -277,6 +325,8 @@ def _kind(sentence: str) -> SentenceKind:
     refusals = list(_REFUSAL.finditer(bare))
     if refusals and not _GOES_ON.search(bare, refusals[-1].end()):
         return SentenceKind.REFUSAL
+    if bare.endswith((":", "：")) and len(bare.split()) <= _LEAD_IN_WORDS and not _CHAT.match(bare):
+        return SentenceKind.HEADING
     if _CHAT.match(bare):
         return SentenceKind.CHAT
     return SentenceKind.CLAIM

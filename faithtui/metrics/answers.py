@@ -91,7 +91,7 @@ async def each_answer(
     conversation: Conversation,
     windows: Sequence[Window],
     ask: Ask,
-    judge_one: Callable[[Answered], Awaitable[WindowFindings]],
+    judge_one: Callable[[Answered, Ask], Awaitable[WindowFindings]],
     *,
     as_peer: bool,
     at_once: bool = True,
@@ -108,7 +108,7 @@ async def each_answer(
         conversation: All of it.
         windows: Of one interaction each.
         ask: The judge.
-        judge_one: Asks about one answer.
+        judge_one: Asks about one answer, on behalf of its window.
         as_peer: Let errors through.
         at_once: Answers at the same time, as many as the pace allows; False: one after the other.
         told: Puts a failure into words for the store.
@@ -125,7 +125,7 @@ async def each_answer(
         without_context = not has_context(conversation, window)
         try:
             async with ask.in_flight():
-                return await judge_one(answered(conversation, window))
+                return await judge_one(answered(conversation, window), ask.about(window.position))
         except STOPS_THE_RUN:
             raise
         except MissingParameters as error:

@@ -16,13 +16,13 @@ from faithtui.domain.labels import LabelSet
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.tasks import Task
 from faithtui.domain.windows import Window
-from faithtui.errors import JudgeAuthFailed, JudgeQuotaExceeded
+from faithtui.errors import JudgeUnusable
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 FindingsT = TypeVar("FindingsT")
 
-STOPS_THE_RUN = (JudgeAuthFailed, JudgeQuotaExceeded)
+STOPS_THE_RUN = (JudgeUnusable,)
 """Errors after which no other question can succeed either; a metric lets them through."""
 
 
@@ -77,6 +77,9 @@ class Ask(Protocol):
 
     def in_flight(self) -> AbstractAsyncContextManager[object]:
         """Hold a place while one answer is judged; waits while `Pace.answers` others do."""
+
+    def about(self, window: int) -> "Ask":
+        """Ask on behalf of the window at this position: what it costs is counted there."""
 
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
         """Ask, and wait for the answer.
@@ -177,7 +180,7 @@ class Metric(Protocol[FindingsT]):
 
         Raises:
             MetricError: The metric cannot apply to this conversation.
-            JudgeAuthFailed, JudgeQuotaExceeded: No other question can succeed either.
+            JudgeUnusable: No other question can succeed either.
             JudgeError: Under a peer's rules, where one failure loses the conversation.
         """
 

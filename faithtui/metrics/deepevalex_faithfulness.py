@@ -193,7 +193,7 @@ class DeepEvalExFaithfulness:
                 self.prompts, self.truths_extraction_limit, every, judged, ask, claims
             )
 
-        async def judge_one(each: Answered) -> WindowFindings:
+        async def judge_one(each: Answered, ask: Ask) -> WindowFindings:
             missing = _missing(each, as_peer=self.as_peer)
             if missing:
                 raise MissingParameters(missing)

@@ -198,7 +198,7 @@ class LlamaIndexFaithfulness:
             conversation,
             self.windows(conversation),
             ask,
-            lambda one: self._judged(one, ask),
+            self._judged,
             as_peer=self.as_peer,
         )
 

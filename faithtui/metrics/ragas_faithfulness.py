@@ -139,7 +139,7 @@ class RagasFaithfulness:
     ) -> tuple[WindowFindings, ...]:
         """Ask about every answer; one entry per window."""
 
-        async def judged(each: Answered) -> WindowFindings:
+        async def judged(each: Answered, ask: Ask) -> WindowFindings:
             statements, said = await self._judged(each, ask, claims)
             verdicts = tuple(
                 Verdict(statement, None)

@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, TypeAlias
-
-from sqlalchemy import Row
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from faithtui.domain.conversation import Image, Span
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, ScoringRule
 
-AnyRow: TypeAlias = Row[*tuple[Any, ...]]
-"""A row of columns that the reader names."""
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
+    AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+    """A row of columns that the reader names."""
+else:
+    # Only a name for types: the first look at a store must not wait for SQLAlchemy.
+    AnyRow = Any
 
 _UNIT = 1_000_000_000_000
 """Scores are summed in units of 1e-12."""

@@ -66,7 +66,10 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
 
 
 def _newest_runs(connection: Connection, conversation_id: ConversationId) -> list[ComparedRun]:
-    """Find the newest run of each metric and judge that is through with a conversation."""
+    """Find the newest run of each metric and judge that is through with a conversation.
+
+    Archived ones are left out.
+    """
     newest: dict[tuple[str, str], tuple[int, int]] = {}
     for row in connection.execute(
         select(run.c.metric, run.c.judge, run_item.c.run_id, run_item.c.id)
@@ -74,6 +77,7 @@ def _newest_runs(connection: Connection, conversation_id: ConversationId) -> lis
         .where(
             run_item.c.conversation_id == conversation_id,
             run_item.c.state.in_([ItemState.DONE.value, ItemState.FAILED.value]),
+            run.c.archived_at.is_(None),
         )
         .order_by(run_item.c.run_id)
     ):

@@ -37,15 +37,10 @@ from sqlalchemy import (
 from faithtui.domain.plain import visible_line
 from faithtui.errors import StoreError
 from faithtui.store.faults import check_path, errors_told, retrying
+from faithtui.store.identity import APPLICATION_ID, HEAD
 
 T = TypeVar("T")
 V = TypeVar("V")
-
-HEAD = "0007"
-"""Newest revision in migrations/versions. Four digits, so that they sort."""
-
-APPLICATION_ID = 0x46544955
-"""Written into the file's header, so that other programs' databases are told apart."""
 
 _CHUNK = 500
 """Values in one statement: SQLite took at most 999 before its version 3.32."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
-from faithtui.errors import StoreError
+from faithtui.errors import StoreBusy, StoreError, StoreFull
 
 T = TypeVar("T")
 
@@ -40,6 +40,9 @@ _SENTENCES = {
     ),
 }
 
+_KINDS = {sqlite3.SQLITE_FULL: StoreFull, sqlite3.SQLITE_BUSY: StoreBusy}
+"""Faults that pass by themselves or with some help, so that whoever writes may wait."""
+
 _PRIMARY_CODE = 0xFF
 """Extended result codes keep the plain one in their lowest byte."""
 
@@ -64,7 +67,8 @@ def errors_told(path: Path) -> Iterator[None]:
         sentence = _SENTENCES.get(_plain_code(cause))
         if sentence is None:
             raise
-        raise StoreError(sentence.format(path=path, detail=cause)) from error
+        kind = _KINDS.get(_plain_code(cause), StoreError)
+        raise kind(sentence.format(path=path, detail=cause)) from error
 
 
 def retrying(attempt: Callable[[], T], timeout_s: float) -> T:

@@ -119,8 +119,18 @@ class BatchRequestTable(Stored, table=True):
     step: str = Field(sa_type=StoredText)
     tries: int
     """Which try of the question it is, from 1."""
+    replicate: int
+    """Which repetition of the question it is."""
+    plain: bool
+    """It has no schema."""
+    tokens_likely: int
+    """What it reads, where the provider does not say."""
+    tokens_worst: int
+    """What it may read and write at most."""
+    nusd_worst: int = Field(sa_type=BigInteger)
+    """What it may cost at most, in units of 1e-9 US dollars; 0 where the price is not known."""
     state: str = Field(sa_type=StoredText)
-    """`waiting`, `answered` or `failed`."""
+    """`waiting`, `answered`, `unusable`, `failed` or `left`; see `RequestState`."""
     reason: str | None = Field(sa_type=StoredText)
 
 

@@ -133,14 +133,18 @@ def rule_of_run(connection: Connection, run_id: RunId) -> ScoringRule:
     return rule_from_json(rule)
 
 
-def home_words(connection: Connection, run_id: RunId) -> dict[ClaimId, str | None]:
-    """Read what a run's judge said of each claim in its home window."""
-    rows = connection.execute(
+def home_words(
+    connection: Connection, run_id: RunId, claims: Sequence[ClaimId] | None = None
+) -> dict[ClaimId, str | None]:
+    """Read what a run's judge said of each claim in its home window; None: of all claims."""
+    words = (
         select(verdict.c.claim_id, verdict.c.label)
         .join(run_item, run_item.c.id == verdict.c.run_item_id)
         .where(run_item.c.run_id == run_id, verdict.c.is_home)
     )
-    return {ClaimId(claim_id): label for claim_id, label in rows}
+    if claims is not None:
+        words = words.where(verdict.c.claim_id.in_(claims))
+    return {ClaimId(claim_id): label for claim_id, label in connection.execute(words)}
 
 
 def answer_texts(connection: Connection, run_id: RunId) -> dict[tuple[int, int], str]:

@@ -48,6 +48,15 @@ class Said:
 
 UNREVIEWED = Said(LabelState.UNREVIEWED)
 
+_ACTS = select(
+    *ACT_COLUMNS,
+    human_label.c.run_id,
+    human_label.c.judge_verdict,
+    human_label.c.seconds,
+    human_label.c.scale,
+    human_label.c.raw_label,
+)
+
 
 def log_of_run(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
     """Read all acts on claims in the conversations of a run, in the order of the log.
@@ -56,21 +65,20 @@ def log_of_run(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
         Rows with `ACT_COLUMNS` and `run_id`, `judge_verdict`, `seconds`, `scale` and `raw_label`.
     """
     return connection.execute(
-        select(
-            *ACT_COLUMNS,
-            human_label.c.run_id,
-            human_label.c.judge_verdict,
-            human_label.c.seconds,
-            human_label.c.scale,
-            human_label.c.raw_label,
-        )
-        .join(claim, claim.c.id == human_label.c.claim_id)
+        _ACTS.join(claim, claim.c.id == human_label.c.claim_id)
         .where(
             claim.c.conversation_id.in_(
                 select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
             )
         )
         .order_by(*LOG_ORDER)
+    ).all()
+
+
+def log_of_claims(connection: Connection, claims: Sequence[ClaimId]) -> Sequence[AnyRow]:
+    """Read all acts on a few claims as `log_of_run` does."""
+    return connection.execute(
+        _ACTS.where(human_label.c.claim_id.in_(claims)).order_by(*LOG_ORDER)
     ).all()
 
 

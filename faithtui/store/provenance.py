@@ -20,6 +20,10 @@ class LabelOrigins:
 
     newest_at: datetime | None
     """UTC; None without any. A label that came with data is as old as its import."""
+    newest_of_judged: datetime | None
+    """The same of verdicts on what the run judged."""
+    newest_of_answers: datetime | None
+    """The same of verdicts on answers as a whole."""
     guidelines: Mapping[str | None, int]
     """Verdicts given here, by digest of the guideline that was in force; None: there was none.
     Labels that came with data were given under rules of their own."""
@@ -62,6 +66,8 @@ class Provenance:
                         human_label.c.action,
                         human_label.c.created_at,
                         human_label.c.guideline_version,
+                        claim.c.kind,
+                        claim.c.id.in_(judged).label("judged"),
                     )
                     .join(claim, claim.c.id == human_label.c.claim_id)
                     .where(about)
@@ -70,5 +76,7 @@ class Provenance:
             ]
         return LabelOrigins(
             max((row.created_at for row in rows), default=None),
+            max((row.created_at for row in rows if row.judged), default=None),
+            max((row.created_at for row in rows if row.kind == "answer"), default=None),
             Counter(row.guideline_version for row in rows if row.action != Action.IMPORTED.value),
         )

@@ -117,9 +117,10 @@ _ORDER = (run_item.c.number, claim.c.turn, verdict.c.position, claim.c.id)
 
 
 def _same_metric(run_id: RunId) -> Select[Any]:
-    """Select the runs with the same metric."""
+    """Select the runs with the same metric; of archived ones only the run itself."""
     metric = select(run.c.metric).where(run.c.id == run_id).scalar_subquery()
-    return select(run.c.id).where(run.c.metric == metric)
+    listed = run.c.archived_at.is_(None) | (run.c.id == run_id)
+    return select(run.c.id).where(run.c.metric == metric, listed)
 
 
 def _home(run_id: RunId) -> Select[Any]:

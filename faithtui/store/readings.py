@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from faithtui.domain.designs import DrawnSample, design_reading
-from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.labels import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.readings import (
     AnswerReading,
@@ -40,12 +40,14 @@ from faithtui.store.judged import (
     one_word,
     rule_of_run,
 )
-from faithtui.store.opinions import UNREVIEWED, Said, log_of_run, people_said
+from faithtui.store.opinions import UNREVIEWED, Said, log_of_claims, log_of_run, people_said
 from faithtui.store.records import ItemState
 from faithtui.store.scored import score_readings
 from faithtui.store.tables import claim, human_label, run_item
 
 DEFAULTS = ReadingSettings()
+MOST_SINCE = 200
+"""Claims acted on since a report above which it is computed anew at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,31 @@ def run_readings(
         scores=tuple(score_readings(known.judged, heard)),
         design=design_reading(claims, sample),
     )
+
+
+def newest_act(connection: Connection) -> LabelId:
+    """Give the number of the newest act; 0 without any."""
+    return LabelId(connection.execute(select(func.max(human_label.c.id))).scalar() or 0)
+
+
+def said_since(
+    connection: Connection,
+    run_id: RunId,
+    after: LabelId,
+    settings: ReadingSettings,
+    most: int,
+) -> dict[ClaimId, Said] | None:
+    """Read what people say of claims that were acted on since; see `Reviews.said_since`."""
+    acted = select(human_label.c.claim_id).where(human_label.c.id > after).distinct()
+    claims = [ClaimId(each) for each in connection.execute(acted.limit(most + 1)).scalars()]
+    if len(claims) > most:
+        return None
+    words = home_words(connection, run_id, claims)
+    log = log_of_claims(connection, list(words))
+    said = people_said(
+        log, rule_of_run(connection, run_id), {run_id: words}, blind_only=settings.blind_only
+    )
+    return {claim_id: said.get(claim_id, UNREVIEWED) for claim_id in words}
 
 
 def claim_readings(connection: Connection, run_id: RunId) -> tuple[ClaimReading, ...]:

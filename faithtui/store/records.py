@@ -10,25 +10,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
-from faithtui.domain.scores import Score, ScoreSet, ScoringRule
+from faithtui.domain.scores import Score, ScoreSet
+from faithtui.store.run_records import RunRow as RunRow
+from faithtui.store.run_records import RunSpec as RunSpec
+from faithtui.store.run_records import RunState as RunState
+from faithtui.store.run_records import SavedView as SavedView
 
 if TYPE_CHECKING:
-    # Only named here: the first paint needs a few of these records and none of that.
+    # Only named here, and slow to import.
     from faithtui.domain.assessment import ClaimKind, Stance
     from faithtui.domain.conversation import Image, Role, Span
     from faithtui.domain.integrity import Finding, FindingKind
     from faithtui.domain.review import HumanVerdict
-
-
-class RunState(StrEnum):
-    """Where a run stands."""
-
-    PLANNED = "planned"
-    RUNNING = "running"
-    DONE = "done"
-    CANCELLED = "cancelled"
-    STOPPED = "stopped"
-    """Something made going on pointless, such as a wrong key; see the reason."""
 
 
 class ItemState(StrEnum):
@@ -62,68 +55,6 @@ class ImportCounts:
     """Pairs of keys (new one, stored one) whose turns are equal. Both are kept."""
     conflicting: tuple[str, ...] = ()
     """Keys that are stored with other turns. Nothing of them was written."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunSpec:
-    """Everything needed to repeat a run."""
-
-    metric: str
-    metric_version: str
-    peer: str
-    strategy: str
-    options: Mapping[str, object]
-    """All options of the metric, JSON values."""
-    rule: ScoringRule
-    judge: str
-    judge_fingerprint: str
-    base_url: str | None
-    prompt_digest: str
-    prompts_dir: str | None
-    """The user's own prompts, None for the packaged ones."""
-    claims: str
-    """`extracted` or `imported`."""
-    sources: tuple[str, ...]
-    """Data sets it runs over; () means all."""
-    concurrency: int
-    examples: str | None = None
-    """Names the examples its questions show, see `Examples`; None: they show none."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A run in a list."""
-
-    id: RunId
-    spec: RunSpec
-    state: RunState
-    reason: str | None
-    """Why it stopped; None otherwise."""
-    created_at: datetime
-    """UTC."""
-    finished_at: datetime | None
-    conversations: int
-    pending: int
-    done: int
-    failed: int
-    skipped: int
-    windows: int
-    """Windows stored so far."""
-    failed_windows: int
-    claims: int
-    """Unique claims with or without a verdict."""
-    missing_verdicts: int
-    """Unique claims without one."""
-    labelled: int
-    """Unique claims of the run that a person gave a verdict on."""
-    score: float | None
-    """Mean of the conversations' windowed scores; None when none has one."""
-    corrected: float | None
-    """The same with people's verdicts in place."""
-    calls: int
-    """Judge calls stored for this run."""
-    tokens_in: int
-    tokens_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +295,113 @@ class StoredReply:
     request_id: str | None
     served_model: str | None
     latency_ms: int
+    rung: str | None = None
+    """How the judge was bound to JSON; None: in no way."""
+    tokens_cache_write: int | None = None
+    tokens_reasoning: int | None = None
+    cost_nusd: int | None = None
+    """In units of 1e-9 US dollars; None: the price was not known."""
+    prices: str | None = None
+    """Date of the prices."""
+    estimated: bool = False
+    """The tokens are ours and not the judge's."""
+    batch_uid: str | None = None
+    """The batch it came in; None: it came by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedReply:
+    """What a reply answers, and for whom."""
+
+    key: str
+    """Hash of everything that determines the reply."""
+    judge: str
+    """What the user calls the judge."""
+    step: str
+    run: RunId | None = None
+    """Run that asked and that the tokens count for; None outside a run."""
+    item: ItemId | None = None
+    window: int | None = None
+    """Position of the window that asked first; None: the conversation as a whole."""
+    replicate: int = 0
+    worker: str | None = None
+    """Whose lease on the question ends; None: there is none."""
+    usable: bool = True
+    """False for a malformed reply: kept, counted, never found by its key."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTotals:
+    """What calls came to."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    cost_nusd: int = 0
+    """In units of 1e-9 US dollars, of the calls whose price is known."""
+    unpriced_calls: int = 0
+    """Calls whose price is not known."""
+
+    def __add__(self, other: "RunTotals") -> "RunTotals":
+        """Add up."""
+        return RunTotals(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.tokens_cached + other.tokens_cached,
+            self.cost_nusd + other.cost_nusd,
+            self.unpriced_calls + other.unpriced_calls,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCost:
+    """What a conversation of a run came to."""
+
+    total: RunTotals
+    windows: Mapping[int | None, RunTotals]
+    """By position; None: what no window asked alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A call, for looking at what a judge really said."""
+
+    id: int
+    step: str
+    window: int | None
+    replicate: int
+    usable: bool
+    at: datetime
+    reply: StoredReply
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A process that asks judges."""
+
+    uid: str
+    host: str
+    pid: int
+    beats: int
+    """Counts up while it lives."""
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FreshVerdict:
+    """A verdict that was asked for again on purpose."""
+
+    item: ItemId
+    claim: ClaimId
+    window: int
+    replicate: int
+    label: str | None
+    word: str | None
+    reason: str | None
+    confidence: float | None
+    asked_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,16 +412,6 @@ class PendingItem:
     conversation: ConversationId
     stored_windows: frozenset[int] = field(default_factory=frozenset)
     """Positions of windows that are in the store already."""
-
-
-@dataclass(frozen=True, slots=True)
-class SavedView:
-    """A filter and an order of a list under a name."""
-
-    name: str
-    filter: str
-    """As it is typed; "" for none."""
-    sort: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,12 +36,16 @@ from faithtui.errors import StoreError
 from faithtui.store.database import Database, chunks, new_id
 from faithtui.store.guidelines import digest_in_force
 from faithtui.store.labels import acts_of, next_clock
+from faithtui.store.opinions import Said
 from faithtui.store.readings import (
     DEFAULTS,
+    MOST_SINCE,
     answer_readings,
     claim_readings,
+    newest_act,
     paired_readings,
     run_readings,
+    said_since,
 )
 from faithtui.store.rollups import items_holding, refresh_conversation
 from faithtui.store.tables import claim, exposure, human_label, run_item, sample_claim, verdict
@@ -400,6 +404,38 @@ class Reviews:
         """
         with self._database.reading() as connection:
             return run_readings(connection, run_id, settings, severity)
+
+    def newest_act(self) -> LabelId:
+        """Give the number of the newest act in this store; 0 without any."""
+        with self._database.reading() as connection:
+            return newest_act(connection)
+
+    def said_since(
+        self,
+        run_id: RunId,
+        after: LabelId,
+        settings: ReadingSettings = DEFAULTS,
+        *,
+        most: int = MOST_SINCE,
+    ) -> dict[ClaimId, Said] | None:
+        """Read what people say by now of the claims of a run that they acted on since.
+
+        Takes the time of reading these few claims, however large the run.
+
+        Args:
+            run_id: The run.
+            after: The newest act that is known.
+            settings: What counts; only `blind_only` is read.
+            most: Claims that are read at most.
+
+        Returns:
+            None when more claims were acted on, so that the run is better read as a whole.
+
+        Raises:
+            StoreError: There is no such run.
+        """
+        with self._database.reading() as connection:
+            return said_since(connection, run_id, after, settings, most)
 
     def paired_readings(
         self, first: RunId, second: RunId, settings: ReadingSettings = DEFAULTS

@@ -8,9 +8,10 @@ from sqlalchemy import Connection, Select, desc, exists, func, select
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.review import Action
-from faithtui.store.codecs import AnyRow, mean_of_units, rule_from_json, score_set_from_json
+from faithtui.store.codecs import AnyRow, score_set_from_json
 from faithtui.store.database import chunks
-from faithtui.store.records import ItemRow, ItemState, RunRow, RunSpec, RunState
+from faithtui.store.records import ItemRow, ItemState, RunRow
+from faithtui.store.run_rows import run_row
 from faithtui.store.tables import (
     claim,
     conversation,
@@ -31,49 +32,7 @@ def run_rows(connection: Connection, runs: Sequence[RunId] | None = None) -> tup
     statement = select(run).order_by(run.c.id.desc())
     if runs is not None:
         statement = statement.where(run.c.id.in_(runs))
-    return tuple(_run_row(row) for row in connection.execute(statement))
-
-
-def _run_row(row: AnyRow) -> RunRow:
-    return RunRow(
-        id=RunId(row.id),
-        spec=RunSpec(
-            metric=row.metric,
-            metric_version=row.metric_version,
-            peer=row.peer,
-            strategy=row.strategy,
-            options=row.options,
-            rule=rule_from_json(row.rule),
-            judge=row.judge,
-            judge_fingerprint=row.judge_fingerprint,
-            base_url=row.base_url,
-            prompt_digest=row.prompt_digest,
-            prompts_dir=row.prompts_dir,
-            examples=row.example_set,
-            claims=row.claims_from,
-            sources=tuple(row.sources),
-            concurrency=row.concurrency,
-        ),
-        state=RunState(row.state),
-        reason=row.reason,
-        created_at=row.created_at,
-        finished_at=row.finished_at,
-        conversations=row.conversations,
-        pending=row.pending,
-        done=row.done,
-        failed=row.failed,
-        skipped=row.skipped,
-        windows=row.windows,
-        failed_windows=row.failed_windows,
-        claims=row.claims,
-        missing_verdicts=row.missing,
-        labelled=row.labelled,
-        score=mean_of_units(row.score_sum, row.scored),
-        corrected=mean_of_units(row.corrected_sum, row.corrected_scored),
-        calls=row.calls,
-        tokens_in=row.tokens_in,
-        tokens_out=row.tokens_out,
-    )
+    return tuple(run_row(row) for row in connection.execute(statement))
 
 
 def ordered_items(run_id: RunId, order: ItemOrder) -> Select[Any]:

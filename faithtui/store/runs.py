@@ -1,19 +1,18 @@
 """Runs: what was ordered, what is still to do, what the judge said, and what it cost."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
-from faithtui.domain.assessment import Assessment
+from faithtui.domain.assessment import Assessment, Claim
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.errors import StoreError
-from faithtui.store.codecs import rule_to_json
+from faithtui.store.codecs import rule_to_json, span_from_row
 from faithtui.store.comparison import compare_view
 from faithtui.store.database import Database, new_id
-from faithtui.store.judge_tables import judge_call
 from faithtui.store.labels import acts_in, human_verdicts
 from faithtui.store.records import (
     CompareView,
@@ -24,43 +23,15 @@ from faithtui.store.records import (
     RunRow,
     RunSpec,
     RunState,
-    StoredReply,
 )
 from faithtui.store.rollups import change_item, human_columns
 from faithtui.store.rows import ItemOrder, item_rows, listed_rows, ordered_items, run_rows
-from faithtui.store.tables import run, run_item, verdict, window
+from faithtui.store.tables import claim, run, run_item, verdict, window
 from faithtui.store.texts import storable_json
 from faithtui.store.views import review_view
 from faithtui.store.windows import remove_failed_windows, save_window
 
 _ENDED = (RunState.DONE, RunState.CANCELLED, RunState.STOPPED)
-
-# Made once: they run at every call of a judge, while somebody types.
-_REPLY = (
-    select(
-        judge_call.c.text,
-        judge_call.c.stop,
-        judge_call.c.structured,
-        judge_call.c.tokens_in,
-        judge_call.c.tokens_out,
-        judge_call.c.tokens_cached,
-        judge_call.c.request_id,
-        judge_call.c.served_model,
-        judge_call.c.latency_ms,
-    )
-    .where(judge_call.c.key == bindparam("question"), judge_call.c.usable)
-    .order_by(judge_call.c.id)
-    .limit(1)
-)
-_COUNT_CALL = (
-    update(run)
-    .where(run.c.id == bindparam("run_under_way"))
-    .values(
-        calls=run.c.calls + 1,
-        tokens_in=run.c.tokens_in + bindparam("read"),
-        tokens_out=run.c.tokens_out + bindparam("written"),
-    )
-)
 
 
 class Runs:
@@ -82,7 +53,7 @@ class Runs:
         )
 
     def rows(self) -> tuple[RunRow, ...]:
-        """List all runs, the newest first; () when there is none."""
+        """List all runs, the newest first, archived ones too; () when there is none."""
         with self._database.reading() as connection:
             return run_rows(connection)
 
@@ -105,9 +76,10 @@ class Runs:
         )
 
     def last_id(self) -> RunId | None:
-        """Name the newest run; None when there is none."""
+        """Name the newest run, an archived one only where all are; None when there is none."""
+        newest_first = select(run.c.id).order_by(run.c.archived_at.is_not(None), run.c.id.desc())
         with self._database.reading() as connection:
-            newest = connection.execute(select(func.max(run.c.id))).scalar()
+            newest = connection.execute(newest_first.limit(1)).scalar()
         return None if newest is None else RunId(newest)
 
     def set_state(self, run_id: RunId, state: RunState, reason: str | None = None) -> None:
@@ -128,6 +100,43 @@ class Runs:
             update(run)
             .where(run.c.id == run_id)
             .values(state=state.value, reason=reason, finished_at=finished_at)
+        )
+        if not self._database.write(lambda connection: connection.execute(change).rowcount):
+            raise StoreError(self._no_run(run_id))
+
+    def archive(self, runs: Sequence[RunId]) -> None:
+        """Put runs away: lists leave them out, everything else stays as it is.
+
+        Raises:
+            StoreError: One of them does not exist; none was put away.
+        """
+        self._put_away(runs, self._clock())
+
+    def restore(self, runs: Sequence[RunId]) -> None:
+        """List runs again that were archived.
+
+        Raises:
+            StoreError: One of them does not exist; none was changed.
+        """
+        self._put_away(runs, None)
+
+    def _put_away(self, runs: Sequence[RunId], at: datetime | None) -> None:
+        def write(connection: Connection) -> None:
+            for each in runs:
+                change = update(run).where(run.c.id == each).values(archived_at=at)
+                if not connection.execute(change).rowcount:
+                    raise StoreError(self._no_run(each))
+
+        self._database.write(write, urgent=True)
+
+    def set_budget(self, run_id: RunId, nusd: int | None, tokens: int | None) -> None:
+        """Change what a run may spend. None: no limit.
+
+        Raises:
+            StoreError: There is none with this number, or it cannot be written.
+        """
+        change = (
+            update(run).where(run.c.id == run_id).values(budget_nusd=nusd, budget_tokens=tokens)
         )
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
             raise StoreError(self._no_run(run_id))
@@ -157,13 +166,18 @@ class Runs:
             for row in rows
         )
 
-    def reopen_failed(self, run_id: RunId) -> int:
+    def reopen_failed(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
         """Make failed items pending again, without their failed windows.
+
+        Args:
+            run_id: The run.
+            items: Conversations of it to look at; None: all.
 
         Returns:
             How many there were.
         """
-        return self._database.write(lambda connection: _reopen_failed(connection, run_id))
+        only = None if items is None else frozenset(items)
+        return self._database.write(lambda connection: _reopen_failed(connection, run_id, only))
 
     def save_window(self, item_id: ItemId, assessment: Assessment) -> None:
         """Store a judged or failed window with its claims, truths, verdicts and evidence.
@@ -204,6 +218,33 @@ class Runs:
         self._database.write(
             lambda connection: _finish_item(connection, item_id, state, reason, conclusion_reason)
         )
+
+    def claims(self, run_id: RunId, conversation_id: ConversationId) -> tuple[Claim, ...]:
+        """List the claims a run judged in a conversation, in the order of its text.
+
+        Statements of documents and whole answers are left out. () where the run found none, has
+        not judged the conversation, or does not have it.
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end)
+                .select_from(run_item)
+                .join(verdict, (verdict.c.run_item_id == run_item.c.id) & verdict.c.is_home)
+                .join(claim, claim.c.id == verdict.c.claim_id)
+                .where(
+                    run_item.c.run_id == run_id,
+                    run_item.c.conversation_id == conversation_id,
+                    claim.c.kind == "claim",
+                )
+                .order_by(
+                    claim.c.turn,
+                    claim.c.span_start.is_(None),
+                    claim.c.span_start,
+                    claim.c.span_end,
+                    claim.c.id,
+                )
+            ).all()
+        return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
 
     def item_ids(self, run_id: RunId, order: ItemOrder = "number") -> tuple[ItemId, ...]:
         """List the conversations of a run, for paging through them by `item_rows`.
@@ -287,65 +328,6 @@ class Runs:
             ).all()
         return {reason: number for reason, number in rows}
 
-    def reply(self, key: str) -> StoredReply | None:
-        """Find the first usable reply to a question; None when it was never answered.
-
-        Args:
-            key: Hash of everything that determines the reply.
-        """
-        with self._database.reading() as connection:
-            row = connection.execute(_REPLY, {"question": key}).one_or_none()
-        return None if row is None else StoredReply(*row)
-
-    def save_reply(
-        self,
-        key: str,
-        *,
-        judge: str,
-        step: str,
-        run_id: RunId | None,
-        item_id: ItemId | None,
-        reply: StoredReply,
-        usable: bool = True,
-    ) -> None:
-        """Store a judge's reply the moment it arrives; on return the disk has it.
-
-        Args:
-            key: Hash of everything that determines the reply.
-            judge: What the user calls the judge.
-            step: Kind of question.
-            run_id: Run that asked and that the tokens count for; None outside a run.
-            item_id: Conversation it was asked for; None outside a run.
-            reply: The reply as it came.
-            usable: False for a malformed reply: kept, counted, never found by `reply`.
-        """
-        row = {
-            "key": key,
-            "run_id": run_id,
-            "run_item_id": item_id,
-            "judge": judge,
-            "step": step,
-            "usable": usable,
-            "text": reply.text,
-            "stop": reply.stop,
-            "structured": reply.structured,
-            "tokens_in": reply.tokens_in,
-            "tokens_out": reply.tokens_out,
-            "tokens_cached": reply.tokens_cached,
-            "request_id": reply.request_id,
-            "served_model": reply.served_model,
-            "latency_ms": reply.latency_ms,
-            "created_at": self._clock(),
-        }
-
-        def save(connection: Connection) -> None:
-            connection.execute(insert(judge_call), row)
-            if run_id is not None:
-                tokens = {"read": reply.tokens_in or 0, "written": reply.tokens_out or 0}
-                connection.execute(_COUNT_CALL, {"run_under_way": run_id, **tokens})
-
-        self._database.write(save, durable=True)
-
 
 def _create(
     connection: Connection, now: datetime, spec: RunSpec, conversations: Sequence[ConversationId]
@@ -368,6 +350,11 @@ def _create(
             claims_from=spec.claims,
             sources=storable_json(spec.sources),
             concurrency=spec.concurrency,
+            claims_run=spec.claims_run,
+            batch=spec.batch,
+            budget_nusd=spec.budget_nusd,
+            budget_tokens=spec.budget_tokens,
+            calibration=None if spec.calibration is None else storable_json(dict(spec.calibration)),
             state=RunState.PLANNED.value,
             created_at=now,
             conversations=len(conversations),
@@ -391,12 +378,16 @@ def _create(
     return RunId(run_id)
 
 
-def _reopen_failed(connection: Connection, run_id: RunId) -> int:
-    failed = connection.execute(
-        select(run_item.c.id, run_item.c.conversation_id).where(
-            run_item.c.run_id == run_id, run_item.c.state == ItemState.FAILED.value
+def _reopen_failed(connection: Connection, run_id: RunId, only: Collection[ItemId] | None) -> int:
+    failed = [
+        row
+        for row in connection.execute(
+            select(run_item.c.id, run_item.c.conversation_id).where(
+                run_item.c.run_id == run_id, run_item.c.state == ItemState.FAILED.value
+            )
         )
-    ).all()
+        if only is None or row.id in only
+    ]
     for row in failed:
         remove_failed_windows(connection, row.id)
         _close(connection, row.id, row.conversation_id, ItemState.PENDING, None, None)

@@ -13,7 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from faithtui.store.batches import Batches
 from faithtui.store.bundles import Bundles
+from faithtui.store.calls import Calls
+from faithtui.store.census import census
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
 from faithtui.store.details import Details
@@ -22,6 +25,7 @@ from faithtui.store.findings import Findings
 from faithtui.store.guidelines import Guidelines
 from faithtui.store.provenance import Provenance
 from faithtui.store.raters import Raters
+from faithtui.store.recalibrations import Recalibrations
 from faithtui.store.reviews import Reviews
 from faithtui.store.runs import Runs
 from faithtui.store.samples import Samples
@@ -42,7 +46,9 @@ class Store:
 
     Attributes:
         conversations: Imported conversations, their documents and ratings.
-        runs: Runs, their windows and verdicts, and stored replies of judges.
+        runs: Runs, their windows and verdicts.
+        calls: Replies of judges, and who is asking at this moment.
+        batches: What was handed to providers and has not come back.
         reviews: What people say about claims, and the readings agreement is computed from.
         samples: Drawn queues.
         guidelines: The text that says how to judge, and its versions.
@@ -55,12 +61,15 @@ class Store:
         splits: Which conversations are for learning, tuning and testing.
         examples: What runs show to their judge.
         provenance: When and under which guideline labels were given.
+        recalibrations: How people's labels moved the probabilities of a judge.
     """
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
+        self.calls = Calls(database, clock)
+        self.batches = Batches(database, self.calls, clock)
         self.reviews = Reviews(database, clock)
         self.samples = Samples(database, clock)
         self.guidelines = Guidelines(database, clock)
@@ -73,6 +82,7 @@ class Store:
         self.splits = Splits(database, clock)
         self.examples = Examples(database, clock)
         self.provenance = Provenance(database)
+        self.recalibrations = Recalibrations(database, clock)
 
     @classmethod
     def open(
@@ -119,6 +129,10 @@ class Store:
         Reads the whole file, so it takes seconds on a large store.
         """
         return self._database.check()
+
+    def census(self) -> dict[str, int]:
+        """Count the rows of every table, by name; nothing of what is in them is told."""
+        return census(self._database)
 
     def submit(
         self,

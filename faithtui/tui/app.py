@@ -5,15 +5,13 @@ in a worker afterwards.
 """
 
 import asyncio
-import signal
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
@@ -24,17 +22,18 @@ from faithtui.errors import FaithtuiError, StoreError
 from faithtui.tui import catalog, theme
 from faithtui.tui.ascii import AsciiFilter
 from faithtui.tui.bookmark import Bookmarks, Place, found_again, mark_of, take_up
+from faithtui.tui.leaving import LeavingApp
 from faithtui.tui.lines import shown
 from faithtui.tui.loading import loading
-from faithtui.tui.messages import Failed, SettingsChanged, StoreOpened, StoreRefused
-from faithtui.tui.running import RunningApp
+from faithtui.tui.messages import Failed, FirstLook, SettingsChanged, StoreOpened, StoreRefused
 from faithtui.tui.session import Defaults, Preferences, Session, utc_now
-from faithtui.tui.terminal import GONE, Lookout, SteadyDriver
+from faithtui.tui.terminal import SteadyDriver
 from faithtui.tui.widgets.drawn import COMPONENTS
 
 if TYPE_CHECKING:
     from faithtui.config import Configured
     from faithtui.domain.ids import RunId
+    from faithtui.store.records import RunRow
     from faithtui.store.store import Store
 
 BOOKMARK_S = 1.0
@@ -45,14 +44,14 @@ NEXT_WITHIN_S = 0.25
 """How often is looked whether a run that others wait for is through."""
 LOAD_AFTER_S = 0.3
 """How long the first rows have to themselves before the other screens are imported."""
-LEAVE_WITHIN_S = 0.8
-"""How long quitting waits for runs to stop; what is stored is safe whatever happens after."""
-
+GIVE_WAY_S = 0.08
+"""How long a run rests after a key, so that it is answered as if none were on. Somebody who gives a
+verdict a second makes a run slower by a twelfth."""
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes (a run, the store) may hold up the one that answers keys."""
 
 
-class FaithApp(RunningApp):
+class FaithApp(LeavingApp):
     """faithtui on one store.
 
     Args:
@@ -121,8 +120,6 @@ class FaithApp(RunningApp):
         self._place: Place | None = None
         self._data_version = -1
         self._switch_interval = sys.getswitchinterval()
-        self._leaving = False
-        self._exit_code = 0
         for each in theme.THEMES.values():
             self.register_theme(each)
         self.theme = self._theme_called(theme_name)
@@ -147,13 +144,20 @@ class FaithApp(RunningApp):
     async def on_mount(self) -> None:
         """Show the first screen, then open the store."""
         if isinstance(self._driver, SteadyDriver):
-            self._look_out(self._driver)
+            self.look_out(self._driver)
         self._switch_interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         self.set_keymap(self.session.keymap)
         self.install(self._first)
         await self.push_screen(self._first)
         self.call_after_refresh(self.open)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let runs rest while what somebody pressed is drawn."""
+        if isinstance(event, (events.Key, events.MouseDown)):
+            for run in self.session.active:
+                run.give_way(GIVE_WAY_S)
+        await super().on_event(event)
 
     def on_unmount(self) -> None:
         """Leave the process as it was."""
@@ -162,6 +166,10 @@ class FaithApp(RunningApp):
     @work(exit_on_error=False, group="open")
     async def open(self) -> None:
         """Open the store without holding up the screen."""
+        if self._first == "runs":
+            rows = await asyncio.to_thread(_first_look, self._store_path)
+            if rows:
+                await self._painted(rows)
         try:
             store = await asyncio.to_thread(self._open_store, self._store_path)
         except StoreError as error:
@@ -174,6 +182,13 @@ class FaithApp(RunningApp):
             )
         self.session.opened(store)
         self.post_message(StoreOpened())
+
+    async def _painted(self, rows: "tuple[RunRow, ...]") -> None:
+        """Let the list of runs draw what was read, and wait until it has."""
+        painted = asyncio.Event()
+        self.screen.post_message(FirstLook(rows))
+        self.screen.call_after_refresh(painted.set)
+        await painted.wait()
 
     @work(group="open")
     async def load_screens(self) -> None:
@@ -197,7 +212,7 @@ class FaithApp(RunningApp):
             return
         if self._place is not None:
             take_up(self.session, self._place)
-            known = self._place.screen in catalog.LETTERS
+            known = self._place.screen in catalog.LETTERS and self.here == self._first
             if self._place.run is not None and self._place.screen is not None and known:
                 self.go(self._place.screen)
         self.set_interval(BOOKMARK_S, self.keep_place)
@@ -257,73 +272,6 @@ class FaithApp(RunningApp):
         wanted = known.name if known is not None else name
         return wanted if wanted in self.available_themes else theme.DARK.name
 
-    # Leaving
-
-    async def action_leave(self) -> None:
-        """Quit; ask first while a run is on."""
-        from faithtui.tui.screens.dialogs import ConfirmDialog
-
-        if any(isinstance(screen, ConfirmDialog) for screen in self.screen_stack):
-            return
-        if not self.session.snapshots():
-            await self._leave()
-            return
-
-        async def answered(answer: str | None) -> None:
-            if answer == "yes":
-                await self._leave()
-
-        self.push_screen(
-            ConfirmDialog(
-                "A run is on. Quit?",
-                "The run stops here. Everything judged is stored, and it can be continued later "
-                "without asking anything twice.",
-            ),
-            answered,
-        )
-
-    async def action_quit(self) -> None:
-        """Quit as ctrl+q does."""
-        await self.action_leave()
-
-    def _look_out(self, driver: SteadyDriver) -> None:
-        """Leave when the terminal goes away, or when the process is asked to end."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, self._called_off, 128 + number)
-
-        def gone() -> None:
-            driver.rest()
-            loop.call_soon_threadsafe(self._called_off, GONE)
-
-        Lookout(gone, self._close).start()
-
-    def _called_off(self, code: int) -> None:
-        """Quit without a question: there is nobody who could answer."""
-        if not self._leaving:
-            self._exit_code = code
-            self.run_worker(self._leave(), group="leave", exit_on_error=False)
-
-    async def _leave(self) -> None:
-        if self._leaving:
-            return
-        self._leaving = True
-        if self.session.is_open:
-            self.keep_place()
-        for run in self.session.active:
-            run.cancel()
-        if self.session.is_open:
-            # In a daemon thread: a write that hangs must not keep the terminal.
-            await _within(LEAVE_WITHIN_S, self._close)
-        self.exit(return_code=self._exit_code)
-
-    def _close(self) -> None:
-        self.session.pictures.close()
-        for run in self.session.active:
-            run.join(LEAVE_WITHIN_S)
-        if self.session.is_open:
-            self.session.store.close()
-
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Say what failed in a worker of the app itself."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
@@ -345,6 +293,13 @@ class FaithApp(RunningApp):
         )
 
 
+def _first_look(path: Path) -> "tuple[RunRow, ...] | None":
+    """Read the runs without what is slow to import."""
+    from faithtui.store.first_look import first_look
+
+    return first_look(path)
+
+
 def _open_store(path: Path) -> "Store":
     """Open the store; imports what is slow only now."""
     with loading():
@@ -357,21 +312,3 @@ def _load_screens() -> None:
     """Import all screens."""
     with loading():
         catalog.load_all()
-
-
-async def _within(seconds: float, work_to_do: Callable[[], None]) -> None:
-    """Run something in a daemon thread and wait for it, but not for ever."""
-    done = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def run() -> None:
-        try:
-            work_to_do()
-        finally:
-            loop.call_soon_threadsafe(done.set)
-
-    threading.Thread(target=run, name="faithtui-close", daemon=True).start()
-    try:
-        await asyncio.wait_for(done.wait(), seconds)
-    except TimeoutError:
-        return

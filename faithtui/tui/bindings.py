@@ -21,7 +21,7 @@ from textual.widget import Widget
 
 import faithtui.tui
 from faithtui.tui import catalog
-from faithtui.tui.keys import display
+from faithtui.tui.keys import KeyNames, display
 
 _PACKAGE = "faithtui.tui."
 _WIDGETS = f"{_PACKAGE}widgets."
@@ -168,7 +168,8 @@ def key_tables(keymap: Mapping[str, str] | None = None) -> str:
             current = scope
             parts += [f"\n## {scope}\n", "| key | does | id |", "|---|---|---|"]
         keys = " ".join(_cell(key) for key in keys_of(binding, keymap or {}))
-        parts.append(f"| {keys} | {binding.tooltip} | `{binding.id}` |")
+        words = KeyNames(keymap or {}).fill(binding.tooltip)
+        parts.append(f"| {keys} | {words} | `{binding.id}` |")
     return "\n".join(parts).lstrip("\n") + "\n"
 
 
@@ -191,7 +192,8 @@ def preset_table(presets: Mapping[str, Mapping[str, str]]) -> str:
         for keymap in presets.values():
             changed = keys_of(binding, keymap)
             cells.append("" if changed == own else " ".join(map(_cell, changed)))
-        lines.append(f"| {binding.tooltip} | `{name}` | " + " | ".join(cells) + " |")
+        words = KeyNames({}).fill(binding.tooltip)
+        lines.append(f"| {words} | `{name}` | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -36,7 +36,13 @@ SCREENS = {
 TELL_OF_CLAIMS = frozenset({"metrics", "adjudicate"})
 """Screens that are nothing but what judge and people said of single claims: none while blind."""
 
-HOLD_THE_JUDGE = TELL_OF_CLAIMS | {"conversations", "review", "agreement", "integrity"}
+HOLD_THE_JUDGE = TELL_OF_CLAIMS | {
+    "conversations",
+    "review",
+    "agreement",
+    "integrity",
+    "progress",
+}
 """Screens on which the judge's words may be drawn."""
 
 LETTERS = {name: entry.letter for name, entry in SCREENS.items()}

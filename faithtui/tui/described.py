@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from faithtui.domain.labels import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.plain import visible_line
 from faithtui.errors import ConfigError
-from faithtui.store.records import RunSpec
+from faithtui.store.run_records import RunSpec
 from faithtui.tui import format as fmt
 
 if TYPE_CHECKING:
-    from faithtui.domain.report_values import Level
+    from faithtui.domain.reported.settings import Level
     from faithtui.domain.scores import ScoringRule
     from faithtui.metrics.base import MetricSpec
 

@@ -8,7 +8,7 @@ from faithtui.tui.lines import Piece, shown_line
 from faithtui.tui.session import Session
 
 if TYPE_CHECKING:
-    from faithtui.domain.report_values import ReportSettings
+    from faithtui.domain.reported.settings import ReportSettings
 
 
 def written_report(session: Session, run: RunId, settings: "ReportSettings | None" = None) -> Path:
@@ -32,12 +32,13 @@ def written_report(session: Session, run: RunId, settings: "ReportSettings | Non
     return directory
 
 
-def told(directory: Path) -> tuple[Piece, ...]:
-    """Say where a report is."""
-    return (
-        Piece("report written", "good"),
-        Piece(f" · {shown_line(str(directory)).text}", "quiet"),
-    )
+def told(*directories: Path) -> tuple[Piece, ...]:
+    """Say where reports are; of several, the directory that holds them."""
+    if len(directories) == 1:
+        where, words = directories[0], "report written"
+    else:
+        where, words = directories[0].parent, f"{len(directories)} reports written"
+    return (Piece(words, "good"), Piece(f" · {shown_line(str(where)).text}", "quiet"))
 
 
 def refusal(what: str) -> Piece:

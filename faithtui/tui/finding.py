@@ -1,6 +1,7 @@
 """What a filter finds of what is in memory: claims of a conversation, runs, words to mark. Pure."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from faithtui.domain.filters import (
     MISSING,
@@ -18,8 +19,12 @@ from faithtui.domain.ids import ClaimId
 from faithtui.domain.review import Action, HumanVerdict
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.words import occurs, places, words_of
-from faithtui.store.records import ClaimView, ReviewView, RunRow, RunState
+from faithtui.store.run_records import RunRow, RunState
 from faithtui.tui.lines import Piece
+
+if TYPE_CHECKING:
+    # The list of runs needs this module for its first paint, and nothing of these.
+    from faithtui.store.records import ClaimView, ReviewView
 
 
 def ground_for(rule: ScoringRule, scope: Scope, *, blind: bool = False) -> Ground:
@@ -27,7 +32,7 @@ def ground_for(rule: ScoringRule, scope: Scope, *, blind: bool = False) -> Groun
     return Ground(scope, rule.labels, dict(rule.synonyms), blind)
 
 
-def matching(view: ReviewView, wanted: Filter) -> tuple[ClaimId, ...]:
+def matching(view: "ReviewView", wanted: Filter) -> tuple[ClaimId, ...]:
     """List the claims of a conversation that a filter finds, in their order.
 
     Args:
@@ -46,11 +51,13 @@ def matching(view: ReviewView, wanted: Filter) -> tuple[ClaimId, ...]:
 
 
 def runs_found(rows: tuple[RunRow, ...], wanted: Filter) -> tuple[RunRow, ...]:
-    """List the runs that a filter finds, in the given order."""
+    """List the runs that a filter finds, in the given order; archived ones if it speaks of them."""
+    put_away = bool(wanted.of(Name.ARCHIVED))
     return tuple(
         row
         for row in rows
-        if all(_is_run(row, term, wanted) is not term.negated for term in wanted.terms)
+        if (put_away or row.archived_at is None)
+        and all(_is_run(row, term, wanted) is not term.negated for term in wanted.terms)
     )
 
 
@@ -85,7 +92,7 @@ def _cut(piece: Piece, spans: list[tuple[int, int]]) -> Iterator[Piece]:
         yield Piece(piece.text[at:], piece.look)
 
 
-def _meets(claim: ClaimView, term: Term, wanted: Filter, rule: ScoringRule) -> bool:
+def _meets(claim: "ClaimView", term: Term, wanted: Filter, rule: ScoringRule) -> bool:
     """Say whether a claim meets a term, negation left aside."""
     value = term.value.casefold()
     people: tuple[HumanVerdict, ...] = (
@@ -135,6 +142,8 @@ def _is_run(row: RunRow, term: Term, wanted: Filter) -> bool:
             return row.failed > 0 if value == "failed" else row.state is RunState(value)
         case Name.SOURCE:
             return term.value in spec.sources
+        case Name.ARCHIVED:
+            return value == "any" or (row.archived_at is not None) is (value == "yes")
         case Name.SCORE:
             return _is_scored(row.score, value)
         case Name.CORRECTED:

@@ -4,7 +4,9 @@ from datetime import datetime
 from pathlib import Path
 
 from faithtui.domain.estimates import Estimate, Reason, Status
+from faithtui.domain.judge_names import judged_meaning
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.likelihood import band
 from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import Score, ScoreState
 
@@ -90,6 +92,13 @@ def estimate(value: Estimate) -> str:
     return f"{text} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
 
 
+def probability(value: float | None) -> str:
+    """Write the probability of a test; NONE without one."""
+    if value is None:
+        return NONE
+    return "below 0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def letter(label: str | None, labels: LabelSet) -> str:
     """Give the letter of a label for lists: X for `x`, ! where the judge gave none."""
     if label is None:
@@ -107,14 +116,37 @@ def look(label: str | None, labels: LabelSet) -> str:
     return "warn" if own is None else LOOK_OF[labels.label(own).polarity]
 
 
-def word(label: str | None, labels: LabelSet) -> str:
-    """Say what a label means: `YES supported`; a word of another vocabulary is given as it is."""
+def word(label: str | None, labels: LabelSet, judge: str | None = None) -> str:
+    """Say what a label means: `YES supported`; a word of another vocabulary is given as it is.
+
+    Args:
+        label: Name of the label; None: there is no verdict.
+        labels: The metric's vocabulary.
+        judge: Reference of the judge whose word it is; None: a person's.
+    """
     if label is None:
         return "no verdict"
     if label == NOT_A_CLAIM:
         return "X not fair"
     name = visible_line(label, 24)
-    return f"{name.upper()} {labels.label(label).meaning}" if label in labels.names else name
+    if label not in labels.names:
+        return name
+    said = labels.label(label).meaning if judge is None else judged_meaning(judge, label, labels)
+    return f"{name.upper()} {said}"
+
+
+def confidence(value: float | None, labels: LabelSet, judge: str) -> str:
+    """Say how likely the good label is by a judge: ` P 0.72`, or "" where it did not say.
+
+    The embedded judge ranks well and is off by its level, so its probabilities are told in bands:
+    ` · supported: likely`.
+    """
+    if value is None:
+        return ""
+    if judge != "offline":
+        return f" P {value:.2f}"
+    good = next(each.meaning for each in labels.labels if each.polarity is Polarity.GOOD)
+    return f" · {good}: {band(value).value}"
 
 
 def bar(done: int, total: int, width: int) -> str:
@@ -170,3 +202,24 @@ def windows(positions: tuple[int, ...]) -> str:
 def plural(count: int, one: str, many: str | None = None) -> str:
     """Count things in words: `1 run`, `2 runs`."""
     return f"{thousands(count)} {one if count == 1 else many or one + 's'}"
+
+
+def money(nusd: int) -> str:
+    """Write an amount of money: $12.40, $0.0312; given in units of 1e-9 US dollars, 0 or more."""
+    if nusd == 0:
+        return "$0"
+    dollars = nusd / 1_000_000_000
+    if dollars < 0.0001:
+        return "below $0.0001"
+    if dollars < 1:
+        return f"${dollars:.4f}"
+    return f"${dollars:,.2f}".replace(",", " ")
+
+
+def wait(milliseconds: int | None) -> str:
+    """Write how long an answer took: 340 ms, 2.4 s, 75 s; NONE when it is not known."""
+    if milliseconds is None:
+        return NONE
+    if milliseconds < 1000:
+        return f"{milliseconds} ms"
+    return f"{milliseconds / 1000:.{1 if milliseconds < 60_000 else 0}f} s"

@@ -11,7 +11,7 @@ from textual.app import App
 from textual.binding import ActiveBinding, Binding
 from textual.screen import Screen
 
-from faithtui.tui.keys import display
+from faithtui.tui.keys import KeyNames, display
 from faithtui.tui.lines import BLANK, Line, Piece, line, wrap
 
 
@@ -53,7 +53,7 @@ PANES: Final = {
         "What can be said of the claim and with which key, what the judge said and why, what you "
         "said, and what that does to the scores: judge → corrected.",
     ),
-    "list": HelpData("List", "One row each; enter opens the chosen one."),
+    "list": HelpData("List", "One row each; {list.open} opens the chosen one."),
     "detail": HelpData("Details", "More about the chosen row."),
     "metrics": HelpData(
         "Metrics", "A row per answer, a column per metric: score and labels of each claim."
@@ -61,8 +61,8 @@ PANES: Final = {
     "answer": HelpData("Answer", "The chosen answer with what the chosen metric judged in it."),
     "matrix": HelpData(
         "Confusion",
-        "Counts of claims by what the judge said (rows) and what people said (columns). The "
-        "diagonal is agreement. Enter lists the claims of a cell.",
+        "Counts of claims by what people said (rows) and what the judge said (columns). The "
+        "diagonal is agreement. {agreement.open-cell} lists the claims of a cell.",
     ),
     "coefficients": HelpData(
         "Agreement",
@@ -79,9 +79,27 @@ PANES: Final = {
     "coverage": HelpData("Coverage", "How much has labels, and of whom."),
     "differences": HelpData("Differences", "Claims on which judge and people differ."),
     "warnings": HelpData("Cautions", "What must be known before the figures are believed."),
-    "totals": HelpData("Progress", "How far the run is, and when it will be through."),
-    "counts": HelpData("Counts", "Questions asked, replies used again, tokens and failures."),
-    "events": HelpData("Events", "What happened in the run, newest first."),
+    "totals": HelpData(
+        "Progress",
+        "How far the run is, what it has cost, its pace and its limits; where it does not go on, "
+        "why and what can be done.",
+    ),
+    "stages": HelpData(
+        "Stages",
+        "Kinds of questions: how often the judge was asked, how often the store had the answer, "
+        "how many are in flight, and how often one was asked again.",
+    ),
+    "events": HelpData(
+        "Events",
+        "What happened in the run, newest first. {list.open} opens the conversation.",
+    ),
+    "failed": HelpData(
+        "Failed", "Conversations that could not be judged, and why. {list.open} opens one."
+    ),
+    "calls": HelpData(
+        "Calls", "Every question that was put to the judge for this conversation, in order."
+    ),
+    "reply": HelpData("Reply", "What the judge answered, exactly, control characters visible."),
     "sections": HelpData("Sections", "Kinds of settings; the pane beside it shows their values."),
 }
 """Help by id of the pane."""
@@ -148,22 +166,26 @@ def help_texts(screen: Screen[Any]) -> list[HelpData]:
     return texts
 
 
-def help_lines(texts: Sequence[HelpData], keys: Sequence[KeyHelp], width: int) -> list[Line]:
+def help_lines(
+    texts: Sequence[HelpData], keys: Sequence[KeyHelp], names: KeyNames, width: int
+) -> list[Line]:
     """Draw help: what the focused pane and the screen are for, then keys by scope."""
     lines: list[Line] = []
     for text in texts:
         lines += [BLANK] if lines else []
         if text.title:
             lines.append(line(Piece(f" {text.title}", "strong")))
-        lines += wrap([Piece(text.words)], width - 1, first=[Piece(" ")])
-    names = {"pane": "In this pane", "screen": "On this screen", "everywhere": "Everywhere"}
-    for scope, name in names.items():
+        lines += wrap(names.pieces(text.words), width - 1, first=[Piece(" ")])
+    scopes = {"pane": "In this pane", "screen": "On this screen", "everywhere": "Everywhere"}
+    for scope, name in scopes.items():
         own = [each for each in keys if each.scope == scope]
         if not own:
             continue
         lines += [BLANK, line(Piece(f" {name}", "strong"))]
         for each in own:
             lines += wrap(
-                [Piece(each.words)], width - 1, first=[Piece(f"  {each.keys:<14} ", "key")]
+                names.pieces(each.words),
+                width - 1,
+                first=[Piece(f"  {each.keys:<14} ", "key")],
             )
     return lines

@@ -1,9 +1,10 @@
 """Keys in words: which work now for the lines below the panes, and all of them for the docs."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from rich.cells import cell_len
 from textual.binding import ActiveBinding, Binding
@@ -26,8 +27,128 @@ _NAMES = {
 }
 _TYPED = frozenset(key.value for key in Keys)
 """Names of keys that people know as names."""
+_EVERYWHERE = ("screen.", "app.")
+"""Beginnings of the ids of what every screen has."""
+_RANKS = {"list.order": 0.4, "list.views": 0.5, "list.mark": 0.3}
+"""Places of what every list has: behind its own keys (0), before those of every screen (1)."""
 PINNED = ("app.go", "app.back", "app.help")
 """Ids of what stands at the right end of the last line and is never dropped for room."""
+
+
+NAMED: Final[Mapping[str, str]] = {
+    "adjudicate.filter": "f",
+    "adjudicate.final-3": "i",
+    "adjudicate.final-2": "n",
+    "adjudicate.final-unfair": "x",
+    "adjudicate.final-1": "y",
+    "adjudicate.next-passage": "right_square_bracket",
+    "adjudicate.previous-passage": "left_square_bracket",
+    "adjudicate.source": "t",
+    "adjudicate.take-a": "a",
+    "adjudicate.take-b": "b",
+    "adjudicate.undo": "u",
+    "agreement.level": "m",
+    "agreement.open-cell": "enter",
+    "app.commands-colon": "colon",
+    "app.go": "g",
+    "app.help": "question_mark",
+    "app.quit": "ctrl+q",
+    "draw.draw": "ctrl+s",
+    "draw.field": "tab",
+    "go.agreement": "a",
+    "go.conversations": "c",
+    "go.queues": "u",
+    "go.review": "v",
+    "go.runs": "r",
+    "integrity.check": "c",
+    "integrity.entries": "l",
+    "list.filter": "slash",
+    "list.open": "enter",
+    "metrics.back": "M,escape",
+    "new-run.choose": "space,enter",
+    "new-run.field": "tab",
+    "new-run.start": "ctrl+s",
+    "progress.budget": "b",
+    "progress.cancel": "c,ctrl+x",
+    "progress.continue": "r",
+    "progress.failed": "f",
+    "progress.pause": "p",
+    "progress.retry": "x",
+    "queue-end.stay": "enter",
+    "queues.draw": "n",
+    "queues.spot-check": "c",
+    "replies.open": "W",
+    "review.blind": "B",
+    **{f"review.code-{number}": str(number) for number in range(1, 8)},
+    "review.edit-note": "ctrl+e",
+    "review.find": "slash",
+    "review.metrics": "M",
+    "review.next-passage": "right_square_bracket",
+    "review.next-unlabelled": "N",
+    "review.previous-unlabelled": "P",
+    "review.previous-passage": "left_square_bracket",
+    "review.range": "m",
+    "review.reveal": "v",
+    "review.source": "t",
+    "review.truths": "T",
+    "review.undo": "u",
+    "review.verdict-idk": "i",
+    "review.verdict-no": "n",
+    "review.verdict-unfair": "x",
+    "review.verdict-yes": "y",
+    "review.weighting": "w",
+    "conversations.queue": "Q",
+    "runs.continue": "c",
+    "runs.new": "n",
+    "runs.undo": "u",
+    "screen.close": "escape",
+    "screen.judge": "A",
+    "screen.pane": "tab",
+    "settings.change": "e",
+    "settings.check": "c",
+    "settings.test-judge": "t",
+    "views.save": "s",
+}
+"""Keys of bindings that sentences name, by id, as they are by default. Finding them in the classes
+would import every screen."""
+
+_PLACE: Final = re.compile(r"\{([a-z.-]+)\}")
+
+
+class KeyNames:
+    """What keys are called in sentences: as the person's key map has them.
+
+    A sentence of ours names a key by the id of its binding in braces: `{runs.new} starts one`.
+    Texts that are not ours never come here.
+
+    Args:
+        keymap: Keys by id where they are not the default ones. Held, not copied: changes count.
+    """
+
+    def __init__(self, keymap: Mapping[str, str]) -> None:
+        self._keymap = keymap
+
+    def __call__(self, name: str) -> str:
+        """Name the first key of a binding; of one after `g`, both keys.
+
+        Raises:
+            KeyError: Sentences name no such binding.
+        """
+        key = keys_by_id(self._keymap, name, NAMED[name])[0]
+        return f"{self('app.go')} {key}" if name.startswith("go.") else key
+
+    def fill(self, text: str) -> str:
+        """Put keys where a sentence has the ids of their bindings."""
+        return _PLACE.sub(lambda found: self(found[1]), text)
+
+    def pieces(self, text: str, look: str = "") -> list[Piece]:
+        """Do the same, keys in their own look and the words in another."""
+        parts = _PLACE.split(text)
+        return [
+            Piece(self(part), "key") if at % 2 else Piece(part, look)
+            for at, part in enumerate(parts)
+            if part
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +204,6 @@ def keys_by_id(keymap: Mapping[str, str], name: str, default: str) -> list[str]:
     return [display(each) for each in made]
 
 
-def renamed(bindings: Iterable[object], keymap: Mapping[str, str]) -> dict[str, str]:
-    """Say what keys are called where bindings have others than by default.
-
-    Args:
-        bindings: Bindings as a class lists them.
-        keymap: Keys by id where they are not the default ones.
-
-    Returns:
-        The first key that counts by the first default one, both as people read them.
-    """
-    return {
-        display(next(iter(Binding.make_bindings([each])))): keys_by_id(keymap, each.id, each.key)[0]
-        for each in bindings
-        if isinstance(each, Binding) and each.id is not None and each.id in keymap
-    }
-
-
 def as_written(active: Iterable[ActiveBinding]) -> list[ActiveBinding]:
     """Give bindings the order they were written in: another key map leaves its own at the end."""
 
@@ -136,8 +240,8 @@ def hints(active: Iterable[ActiveBinding]) -> list[KeyHint]:
         if key not in keys and (binding.group or not keys):
             keys.append(key)
     listed = [KeyHint(_joined(keys), words, name) for keys, words, name in found.values()]
-    # What every screen has is known soonest, so it is the first to go where room is short.
-    return sorted(listed, key=lambda hint: hint.id.startswith(("screen.", "app.")))
+    # What every list or screen has is known soonest, so it is the first to go where room is short.
+    return sorted(listed, key=lambda hint: _RANKS.get(hint.id, hint.id.startswith(_EVERYWHERE)))
 
 
 def pack(all_hints: Sequence[KeyHint], width: int, lines: int) -> list[Line]:

@@ -11,11 +11,19 @@ from faithtui.errors import FaithtuiError
 
 if TYPE_CHECKING:
     from faithtui.config import Configured
+    from faithtui.store.records import RunRow
 
 
 @dataclass
 class StoreOpened(Message):
     """The store is there; screens may read."""
+
+
+@dataclass
+class FirstLook(Message):
+    """The list of runs was read before the store is open."""
+
+    rows: tuple["RunRow", ...]
 
 
 @dataclass
@@ -45,6 +53,8 @@ class ResumeWanted(Message):
     """A run is to be taken up."""
 
     run: RunId
+    then: tuple[RunId, ...] = ()
+    """Runs to take up afterwards, one after the other."""
 
 
 @dataclass

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import on
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen, Screen
 
 from faithtui.tui import catalog, palette
+from faithtui.tui.fitting import FittingApp
 from faithtui.tui.lines import Piece
 from faithtui.tui.messages import Go
 from faithtui.tui.queue import ClaimQueue
@@ -18,7 +19,7 @@ from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 
-class MovingApp(App[None]):
+class MovingApp(FittingApp):
     """An app of main screens that are made when they are first shown.
 
     Args:
@@ -83,8 +84,7 @@ class MovingApp(App[None]):
     COMMANDS = {palette.Commands}  # noqa: RUF012 - the base class declares it so
 
     def __init__(self, session: Session, *, first_screen: str) -> None:
-        super().__init__()
-        self.session = session
+        super().__init__(session)
         self.here = first_screen
         """Name of the main screen shown."""
         self._before: list[str] = []
@@ -169,7 +169,7 @@ class MovingApp(App[None]):
         """Explain the screen."""
         from faithtui.tui.screens.dialogs import HelpDialog
 
-        self.push_screen(HelpDialog.about(self.screen))
+        self.push_screen(HelpDialog.about(self.screen, self.session.keys))
 
     def action_jump(self) -> None:
         """Put a letter on everything that one can go to."""

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 from faithtui.tui import catalog
-from faithtui.tui.keys import display, keys_by_id
+from faithtui.tui.keys import KeyNames, display, keys_by_id
 
 
 class Commands(Provider):
@@ -44,6 +44,7 @@ def commands(
         go: Goes to a main screen by name.
         keymap: Keys by id where they are not the default ones.
     """
+    names = KeyNames(keymap)
     found: dict[str, tuple[list[str], ActiveBinding]] = {}
     for each in screen.active_bindings.values():
         name = each.binding.id
@@ -58,7 +59,7 @@ def commands(
         binding = each.binding
         yield SystemCommand(
             f"{_small(binding.description)}  ({' '.join(keys)})  {name}",
-            binding.tooltip or binding.description,
+            names.fill(binding.tooltip or binding.description),
             _runner(app, binding.action, each.node),
         )
     prefix = keys_by_id(keymap, "app.go", "g")[0]

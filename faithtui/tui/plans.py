@@ -6,6 +6,8 @@ A plan covers its area without gaps or overlaps; a pane that is not in it is not
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+LEAST = (60, 18)
+"""Columns and rows that screens are made for, where they do not say otherwise."""
 NARROW_BELOW = 100
 WIDE_FROM = 160
 """Widths in cells where layouts change."""
@@ -239,21 +241,48 @@ def agreement(width: int, height: int) -> Plan:
 
 
 def progress(width: int, height: int) -> Plan:
-    """Place totals, what is being counted, and events."""
-    totals = min(8, max(5, height // 3))
+    """Place totals, stages and events, and where wide what failed."""
+    return _run(width, height, "events")
+
+
+def progress_failed(width: int, height: int) -> Plan:
+    """Place the same, with what failed where events have the only room."""
+    return _run(width, height, "failed")
+
+
+def _run(width: int, height: int, below: str) -> Plan:
+    totals = min(9, max(5, height * 2 // 3))
     if width < NARROW_BELOW:
-        counts = min(6, max(3, height - totals - 4))
+        # The least room is for what happens: stages come with the first rows beyond it.
+        stages = min(6, height - totals - 5)
+        if stages < 4:
+            return {
+                "totals": Box(0, 0, width, totals),
+                below: Box(0, totals, width, height - totals),
+            }
         return {
             "totals": Box(0, 0, width, totals),
-            "counts": Box(0, totals, width, counts),
-            "events": Box(0, totals + counts, width, height - totals - counts),
+            "stages": Box(0, totals, width, stages),
+            below: Box(0, totals + stages, width, height - totals - stages),
         }
-    left = width * 38 // 100
+    left = width * 42 // 100
+    rest = height - totals
+    stages = min(10, rest // 2)
     return {
         "totals": Box(0, 0, width, totals),
-        "counts": Box(0, totals, left, height - totals),
-        "events": Box(left, totals, width - left, height - totals),
+        "stages": Box(0, totals, left, stages),
+        "failed": Box(0, totals + stages, left, rest - stages),
+        "events": Box(left, totals, width - left, rest),
     }
+
+
+def replies(width: int, height: int) -> Plan:
+    """Place the calls of a conversation above the reply of one, or beside it where wide."""
+    if width < WIDE_FROM:
+        top = max(5, min(14, height * 36 // 100))
+        return {"calls": Box(0, 0, width, top), "reply": Box(0, top, width, height - top)}
+    left = width * 46 // 100
+    return {"calls": Box(0, 0, left, height), "reply": Box(left, 0, width - left, height)}
 
 
 def adjudicate(width: int, height: int) -> Plan:

@@ -9,13 +9,14 @@ from textual import on, work
 
 from faithtui.domain.plain import visible_line
 from faithtui.engine.requests import RunRequest
-from faithtui.store.records import RunState
+from faithtui.store.run_records import RunState
 from faithtui.tui.messages import NewRunWanted, ResumeWanted
 from faithtui.tui.moving import MovingApp
 from faithtui.tui.session import Session
 
 if TYPE_CHECKING:
     from faithtui.domain.ids import RunId
+    from faithtui.engine.background import BackgroundRun
     from faithtui.store.store import Store
 
 
@@ -33,7 +34,7 @@ class RunningApp(MovingApp):
         self._resume = resume
         self.waiting: list[RunId] = []
         """Runs ordered together with the one under way, still to begin."""
-        self._beginning = 0
+        self._beginning: set[RunId] = set()
         """Runs that are about to begin and cannot be seen yet."""
 
     def resume_at_once(self) -> None:
@@ -58,7 +59,14 @@ class RunningApp(MovingApp):
         if sources:
             specs = [each.spec for each in registry.METRICS]
             self.push_screen(
-                NewRunScreen(specs, sources, self.session.defaults, remembered, self.start_runs)
+                NewRunScreen(
+                    specs,
+                    sources,
+                    self.session.defaults,
+                    remembered,
+                    self.start_runs,
+                    self.foresee,
+                )
             )
         else:
             self.notify(
@@ -76,21 +84,30 @@ class RunningApp(MovingApp):
         Raises:
             FaithtuiError: An order cannot be carried out; nothing was begun.
         """
-        first, *rest = await asyncio.to_thread(_planned, self.session.store, requests)
+        first, *rest = await asyncio.to_thread(_planned, self.session, requests)
         self.waiting = [*self.waiting, *rest]
         self.begin_run(first)
+
+    async def foresee(self, requests: Sequence[RunRequest]) -> str:
+        """Say in a line what runs would ask and cost; nothing is planned.
+
+        Raises:
+            FaithtuiError: An order cannot be carried out.
+        """
+        return await asyncio.to_thread(_foreseen, self.session, requests)
 
     def go_on(self) -> None:
         """Begin the next run that waits, once the one before is through."""
         if not self.waiting or self._beginning or self.session.snapshots():
             return
         before = self.session.active[-1] if self.session.active else None
-        if before is not None and before.snapshot().state is not RunState.DONE:
+        through = (RunState.DONE, RunState.WAITING)
+        if before is not None and before.snapshot().state not in through:
             left = ", ".join(f"#{run}" for run in self.waiting)
             self.waiting = []
             self.notify(
                 f"Run #{before.run_id} did not get through. Not begun: {left}. They stay planned; "
-                "c in the list of runs begins one.",
+                f"{self.session.keys('runs.continue')} in the list of runs begins one.",
                 title="Runs are left",
                 severity="warning",
                 markup=False,
@@ -101,24 +118,25 @@ class RunningApp(MovingApp):
 
     def begin_run(self, run_id: "RunId", *, follow: bool = True) -> None:
         """Begin a run, or go on with one, and show it if it is to be followed."""
-        self._beginning += 1
+        if run_id in self._beginning:
+            return
+        self._beginning.add(run_id)
         self.waiting = [each for each in self.waiting if each != run_id]
         self.take_up(run_id, follow=follow)
 
     @on(ResumeWanted)
     def resume_run(self, event: ResumeWanted) -> None:
-        """Take up a run."""
+        """Take up a run, and let others follow."""
+        self.waiting = [*self.waiting, *event.then]
         self.begin_run(event.run)
 
     @work(group="start", exit_on_error=False)
     async def take_up(self, run_id: "RunId", *, follow: bool = True) -> None:
         """Go on with a run in the background, and show it unless something else is looked at."""
-        from faithtui.engine.background import BackgroundRun
-
         try:
-            run = await asyncio.to_thread(BackgroundRun.resume, self.session.store, run_id)
+            run = await asyncio.to_thread(_begun, self.session, run_id)
         finally:
-            self._beginning -= 1
+            self._beginning.discard(run_id)
         before = self.session.active[-1].run_id if self.session.active else None
         self.session.active.append(run)
         watched = self.here == "progress" and self.session.run == before
@@ -153,10 +171,26 @@ def _remembered(store: "Store") -> dict[str, dict[str, str]]:
     return found
 
 
-def _planned(store: "Store", requests: Sequence[RunRequest]) -> list["RunId"]:
+def _foreseen(session: Session, requests: Sequence[RunRequest]) -> str:
+    # Imported here, on a thread: it brings what judges are made of.
+    from faithtui.engine.preview_figures import sentence
+    from faithtui.engine.previewing import preview
+
+    return sentence(preview(session.store, requests, around=session.circumstances()))
+
+
+def _planned(session: Session, requests: Sequence[RunRequest]) -> list["RunId"]:
     """Write runs down as planned, after all of them were checked."""
     from faithtui.engine import planner
 
     for request in requests:
         planner.metric_of(request)
-    return [planner.plan(store, request) for request in requests]
+    around = session.circumstances()
+    return [planner.plan(session.store, request, around=around) for request in requests]
+
+
+def _begun(session: Session, run: "RunId") -> "BackgroundRun":
+    """Go on with a run in the background, under the limits that all runs of the app share."""
+    from faithtui.engine.background import BackgroundRun
+
+    return BackgroundRun.resume(session.store, run, around=session.circumstances())

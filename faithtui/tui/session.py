@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.errors import StoreError
+from faithtui.tui.keys import KeyNames
+from faithtui.tui.marks import Marks
 from faithtui.tui.queue import ClaimQueue
+from faithtui.tui.sharing import Sharing
 from faithtui.tui.viewer import Pictures, open_outside
 
 if TYPE_CHECKING:
     from faithtui.config import Configured, Settings
     from faithtui.engine.background import BackgroundRun
+    from faithtui.engine.circumstances import Circumstances
     from faithtui.engine.events import RunSnapshot
     from faithtui.store.store import Store
 
@@ -104,10 +108,14 @@ class Session:
     """Conversations whose truths were revealed."""
     lists: defaultdict[str, ListState] = field(default_factory=lambda: defaultdict(ListState))
     """Filter and order of each list, by its name."""
+    marks: defaultdict[str, Marks] = field(default_factory=lambda: defaultdict(Marks))
+    """Marked rows of each list, by the name of what is listed."""
     exposed: set[tuple[str, str, int]] = field(default_factory=set)
     """Of what the judge was in view of whom, as far as this session has recorded it."""
     active: list["BackgroundRun"] = field(default_factory=list)
     """Runs of this process, newest last, the finished ones too."""
+    sharing: Sharing = field(default_factory=Sharing)
+    """What these runs share."""
     _store: "Store | None" = None
 
     @property
@@ -120,6 +128,11 @@ class Session:
         if self._store is None:
             raise StoreError("the store is not open yet; wait a moment")
         return self._store
+
+    @property
+    def keys(self) -> KeyNames:
+        """What keys are called in sentences."""
+        return KeyNames(self.keymap)
 
     @property
     def is_open(self) -> bool:
@@ -184,6 +197,15 @@ class Session:
     def leave_queue(self) -> None:
         """Go on conversation by conversation."""
         self.claims = None
+
+    def circumstances(self) -> "Circumstances":
+        """Give what all runs of the app share. Imports what is slow: meant for a thread.
+
+        Raises:
+            ConfigError: A price table or a redaction is set that cannot be used.
+        """
+        settings = None if self.configured is None else self.configured.settings
+        return self.sharing.of(settings)
 
     def snapshots(self) -> "list[RunSnapshot]":
         """Describe all runs of this process that have not ended, newest last."""

@@ -43,3 +43,7 @@ def test_the_app_loads_nothing_statistical_before_a_figure_is_asked_for() -> Non
 def test_domain_and_metrics_load_no_database_and_no_provider() -> None:
     code = "import faithtui.metrics.registry, faithtui.domain.report"
     assert loaded_after(code) - {"pydantic"} == set()
+
+
+def test_a_first_look_at_a_store_loads_no_database_toolkit() -> None:
+    assert loaded_after("import faithtui.store.first_look") == set()

@@ -3,7 +3,8 @@
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -19,15 +20,18 @@ from faithtui.domain.agreement import (
     cross_table,
     measure,
 )
-from faithtui.domain.detection import PRECISION, RECALL, SPECIFICITY
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.intervals import wilson
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.readings import ClaimReading, RunReadings
-from faithtui.domain.report import agreement_report
+from faithtui.domain.report import Prepared, agreement_report, report_of
+from faithtui.domain.report_digest import readings_digest
+from faithtui.domain.report_points import with_points
 from faithtui.domain.report_tables import Figures
-from faithtui.domain.report_values import IntervalMethod, ReportSettings
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.scores import ScoringRule
+from faithtui.engine.pausing import collector_paused
 from tests.benchmarks.measuring import ROOT, best_of, ms, ratio, seconds, table
 from tests.domain.report_building import readings
 
@@ -178,65 +182,141 @@ def streamed(count: int) -> Iterator[tuple[str, str, str]]:
 
 
 def test_point_estimates_after_one_label() -> None:
-    counted = cross_table(pairs(100_000, seed=1), WORDS).total
+    rows = []
+    for count in (1_000, 100_000):
+        made = claims(count, seed=count)
+        prepared = Prepared(readings(made), FAITHFULNESS, RULE)
+        report = report_of(prepared)
+        before = [made[count // 2]]
+        after = [replace(each, human="no" if each.human == "yes" else "yes") for each in before]
 
-    def after_one_label() -> None:
-        cells = list(counted.parts)
-        cells[0] -= 1
-        cells[1] += 1
-        moved = counted.rebuilt(cells)
-        for statistic in STATISTICS.values():
-            statistic.of(moved)
-        for positive in (("no",), ("no", "idk")):
-            binary = moved.collapsed(positive)
-            for statistic in (PRECISION, RECALL, SPECIFICITY):
-                statistic.of(binary)
+        def one(
+            prepared: Prepared = prepared,
+            report: AgreementReport = report,
+            before: Sequence[ClaimReading] = before,
+            after: Sequence[ClaimReading] = after,
+        ) -> float:
+            return seconds(lambda: with_points(prepared, report, before, after))
 
-    drawn = pairs(100_000, seed=2)
-    found = best_of(
-        5,
-        one=lambda: seconds(after_one_label),
-        counting=lambda: seconds(lambda: cross_table(drawn, WORDS)),
+        def anew(prepared: Prepared = prepared) -> float:
+            return seconds(lambda: report_of(prepared))
+
+        found = best_of(5, one=one, anew=anew)
+        rows.append(
+            (f"{count:,}", ms(found["one"]), ms(found["anew"]), ratio(found["one"], found["anew"]))
+        )
+    table(
+        "all point estimates of a level after one label",
+        ("claims", "one label", "the report anew", "to that"),
+        rows,
     )
-    rows = [(ms(found["one"]), ms(found["counting"]), ratio(found["one"], found["counting"]))]
-    table("point estimates after one label", ("one label", "counting all", "to that"), rows)
-    assert found["one"] < found["counting"] / 10
+    # At the larger size: the smaller one is computed anew in no time.
+    assert found["one"] < found["anew"] / 20
 
 
-def test_the_report_against_sorting_as_many() -> None:
+def test_the_report_against_a_library_loop_and_sorting_as_many() -> None:
+    """A library has point estimates alone; intervals take a call without each conversation."""
+    sklearn = pytest.importorskip("sklearn.metrics")
+    numpy = pytest.importorskip("numpy")
     rows, ratios = [], {}
     for count in (1_000, 10_000, 100_000):
         made = claims(count, seed=count)
         read = readings(made)
+        place = {word: number for number, word in enumerate(WORDS)}
+        human = numpy.array([place[str(each.human)] for each in made])
+        judge = numpy.array([place[str(each.judge)] for each in made])
 
         def report(read: RunReadings = read) -> float:
-            return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE))
+            with collector_paused():  # as the app does
+                return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE))
 
         def resampled(read: RunReadings = read) -> float:
-            return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE, BOOTSTRAP))
+            with collector_paused():
+                return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE, BOOTSTRAP))
+
+        def digest(made: list[ClaimReading] = made) -> float:
+            return seconds(lambda: readings_digest(made, ()))
+
+        def library(human: object = human, judge: object = judge) -> float:
+            return seconds(lambda: _library(sklearn, human, judge))
 
         def sort(made: list[ClaimReading] = made) -> float:
             shuffled = [(each.text, each.group) for each in made]
             random.Random(1).shuffle(shuffled)
             return seconds(shuffled.sort)
 
-        found = best_of(3, sort=sort, report=report, resampled=resampled)
+        found = best_of(
+            3, sort=sort, library=library, report=report, resampled=resampled, digest=digest
+        )
+        loop = found["library"] * count / AT_ONCE
         ratios[count] = found["report"] / found["sort"]
         rows.append(
             (
                 f"{count:,}",
                 ms(found["sort"]),
+                ms(found["library"]),
+                f"{loop:.1f} s",
                 ms(found["report"]),
-                ratio(found["report"], found["sort"]),
+                f"1/{loop / found['report']:.0f}",
                 ms(found["resampled"]),
+                ms(found["digest"]),
             )
         )
+        assert found["report"] < loop
     table(
         "whole report: breakdowns, people, progress, warnings",
-        ("claims", "sort", "report", "to sort", "with 2,000 resamples"),
+        (
+            *("claims", "sort", "sklearn", "without each conversation"),
+            *("report", "to that", "with 2,000 resamples", "digest of the input"),
+        ),
         rows,
     )
     assert ratios[100_000] < 2 * ratios[1_000], "the report must grow as sorting does"
+
+
+def test_time_and_memory_of_a_million_readings() -> None:
+    """In a process of its own, so that nothing else is in its memory."""
+    program = f"""
+import gc
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(ROOT)!r})
+from tests.benchmarks.measuring import seconds
+from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
+from tests.domain.report_building import readings
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.report import Prepared, agreement_report, report_of
+from faithtui.domain.report_digest import readings_digest
+from faithtui.domain.report_points import with_points
+
+def most():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1000
+
+gc.disable()
+read = readings(claims(1_000_000, seed=1))
+before = most()
+plain = seconds(lambda: agreement_report(read, FAITHFULNESS, RULE))
+after = most()
+drawn = seconds(lambda: agreement_report(read, FAITHFULNESS, RULE, BOOTSTRAP))
+print(before, after, most(), plain, drawn)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    before, after, most, plain, drawn = map(float, done.stdout.split())
+    rows = [
+        (
+            *(ms(plain), ms(drawn)),
+            *(f"{each:.0f} MB" for each in (before, after - before, most - before)),
+        )
+    ]
+    table(
+        "report of a million claims",
+        ("report", "with 2,000 resamples", "readings", "report on top", "resamples on top"),
+        rows,
+    )
+    assert most - before < 300
 
 
 def test_how_often_intervals_of_95_percent_hold_the_truth() -> None:

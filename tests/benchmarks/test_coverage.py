@@ -9,18 +9,22 @@ judge passes and four in five that it flags.
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
+from statistics import mean
 
 import pytest
 
 from faithtui.domain.agreement import KAPPA, PERCENT, GroupedTable, Table, cross_table, measure
 from faithtui.domain.detection import RECALL
-from faithtui.domain.estimates import Estimate
-from faithtui.domain.intervals import wilson
+from faithtui.domain.estimates import Estimate, Method, Reason
+from faithtui.domain.intervals import Scale, jackknife_interval, wilson
 from faithtui.domain.statistics.corrected_rate import (
     Conversation,
     LabelledStratum,
+    conversation_kinds,
     corrected_future,
 )
+from faithtui.domain.statistics.leaving_out import left_out
 from tests.benchmarks.measuring import table
 
 DRAWS = 5000
@@ -87,7 +91,7 @@ def estimates(drawn: Drawn) -> Iterator[tuple[str, Estimate]]:
     yield "agreement", measure(PERCENT, drawn.compared)
     yield "kappa", measure(KAPPA, drawn.compared)
     yield "recall", measure(RECALL, drawn.compared.collapsed(("no",)))
-    yield "corrected rate", corrected_future(drawn.conversations)
+    yield "corrected rate", corrected_future(conversation_kinds(drawn.conversations))
 
 
 def test_how_often_intervals_by_conversation_hold_the_truth() -> None:
@@ -129,3 +133,68 @@ def test_how_often_intervals_by_conversation_hold_the_truth() -> None:
         # and so few make the interval too wide rather than too narrow.
         most = 0.99 if (name, groups) == ("recall", 20) else 0.97
         assert share <= most, f"{name} at {groups} conversations"
+
+
+ONE_GROUP_DRAWS = 1500
+RARE = ((0.05, 0.0), (0.1, 0.0), (0.0, 0.01), (0.03, 0.002))
+"""Shares of conversations in which the judge errs in two of five claims, and of single errors in
+all others."""
+
+
+def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_it() -> None:
+    """Such a conversation is infinitely far away on the atanh scale."""
+    rows = []
+    for groups in (10, 20, 40):
+        for (bad, single), unfaithful in product(RARE, (0.3, 0.1)):
+            chance = random.Random(groups)
+            whole = KAPPA.of(nearly_right(20_000, bad, single, unfaithful, chance).total)
+            assert not isinstance(whole, Reason)
+            given = hits = 0
+            widths, before = [], []
+            for _ in range(ONE_GROUP_DRAWS):
+                drawn = nearly_right(groups, bad, single, unfaithful, chance)
+                found = measure(KAPPA, drawn)
+                if found.method is Method.WILSON and found.value is not None:
+                    assert found.ci_low is not None
+                    assert found.ci_high is not None
+                    given += 1
+                    hits += found.ci_low <= whole <= found.ci_high
+                    widths.append(found.ci_high - found.ci_low)
+                    without = [
+                        (value, times)
+                        for value, times in left_out(KAPPA.of, drawn)
+                        if not isinstance(value, Reason)
+                    ]
+                    low, high = jackknife_interval(found.value, without, Scale.ATANH)
+                    before.append(high - low)
+            if given > 100:
+                rows.append(
+                    (
+                        str(groups),
+                        f"{bad:.2f}, {single:.3f}, {unfaithful:.1f}",
+                        str(given),
+                        f"{hits / given:.3f}",
+                        f"{mean(widths):.2f}",
+                        f"{mean(before):.2f}",
+                    )
+                )
+                assert hits / given > 0.89
+    table(
+        f"kappa with all disagreement in one conversation, of {ONE_GROUP_DRAWS} draws each",
+        ("conversations", "errors", "draws", "holds it", "width", "width on the atanh scale"),
+        rows,
+    )
+
+
+def nearly_right(
+    groups: int, bad: float, single: float, unfaithful: float, chance: random.Random
+) -> GroupedTable:
+    """Draw conversations of nine claims, in few of which the judge errs."""
+    readings = []
+    for group in range(groups):
+        wrong = 0.4 if chance.random() < bad else single
+        for _ in range(9):
+            human = chance.random() < unfaithful
+            judge = human if chance.random() >= wrong else not human
+            readings.append((str(group), LABELS[not human], LABELS[not judge]))
+    return cross_table(readings, LABELS)

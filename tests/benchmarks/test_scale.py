@@ -309,7 +309,7 @@ def test_keys_over_a_large_store(scaled: dict[int, Path], tmp_path: Path) -> Non
 
 def in_the_air(terminal: Terminal) -> int:
     """Read off the screen how many questions wait for their answers."""
-    found = re.search(r"(\d+) in the air", terminal.screen.text)
+    found = re.search(r"(\d+) in flight", terminal.screen.text)
     return 0 if found is None else int(found[1])
 
 

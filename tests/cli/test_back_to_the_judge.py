@@ -411,3 +411,13 @@ def test_a_report_of_a_split_that_there_is_not_counts_nothing(cli: Cli, project:
 def test_a_look_at_everything_is_a_look_at_the_test_part_too(cli: Cli, taught: Path) -> None:
     assert "test split opened 1 time" in cli("compare", "1", "2", "--store", taught).err
     assert cli("compare", "1", "2", "--split", "dev", "--store", taught).err == ""
+
+
+def test_a_report_that_looks_at_the_test_part_unasked_says_so(cli: Cli, taught: Path) -> None:
+    within = len(keys_in("test"))
+    whole = cli("report", "2", "--store", taught)
+    assert f"{within} labelled conversation" in whole.err
+    assert "of the test split" in whole.err
+    assert "this look is not counted" in whole.err
+    assert cli("report", "2", "--split", "dev", "--store", taught).err == ""
+    assert cli("split", "--store", taught, "--json").json["test_openings"] == []

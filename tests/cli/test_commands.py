@@ -1,7 +1,6 @@
 import csv
 import io
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from faithtui.cli import running
 from faithtui.domain.review import Action
 from faithtui.errors import StoreError
+from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import planned
@@ -111,9 +111,9 @@ def test_run_with_json_prints_one_event_a_line(cli: Cli, tmp_path: Path) -> None
     ("words", "message"),
     [
         (["--metric", "nonsense"], "there is no metric `nonsense`"),
-        (["--judge", "openai:gpt"], "set OPENAI_API_KEY"),
+        (["--judge", "openai:gpt"], "variable OPENAI_API_KEY"),
         (["--option", "window_size"], "expected name=value"),
-        (["--claims", "guessed"], "expected extracted or imported"),
+        (["--claims", "guessed"], "expected extracted, own or imported"),
         (["--source", "nowhere"], "there is no source `nowhere`"),
         (["--resume", "seven"], "`seven` is no run"),
         (["--resume", "last"], "there is no run yet"),
@@ -340,13 +340,14 @@ def test_texts_of_files_never_reach_the_terminal_as_commands(cli: Cli, tmp_path:
 
 
 def test_a_run_that_the_store_stops_says_how_to_go_on(
-    judged: Path, capsys: pytest.CaptureFixture[str]
+    judged: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Store.open(judged, busy_timeout_s=0.05) as store:
+    async def stopped(*args: object, **kwargs: object) -> RunState:
+        raise StoreError("the file is damaged")
+
+    with Store.open(judged) as store:
         run = planned(store)
-        other = sqlite3.connect(judged, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreError, match="locked"):
+        monkeypatch.setattr("faithtui.engine.runner.execute", stopped)
+        with pytest.raises(StoreError, match="damaged"):
             running.execute(store, run, as_json=False)
-        other.close()
     assert f"faithtui run --resume {run}" in capsys.readouterr().err

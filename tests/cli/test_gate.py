@@ -171,7 +171,8 @@ def test_a_level_that_is_none_is_named() -> None:
     with pytest.raises(ConfigError, match="claims, answers"):
         gating.order(
             kappa=None, recall_no=None, score=None, labels=None, age_days=None, lower=None,
-            among_labelled=False, level="x", certificate=None, write=None,
+            among_labelled=False, level="x", idk=None, blind_only=False, sample=None,
+            certificate=None, write=None,
         )  # fmt: skip
 
 
@@ -275,3 +276,70 @@ def test_hostile_names_are_shown_as_characters(
     is_plain(cli("gate", "1", "--certificate", certificate, "--store", project))
     odd = tmp_path / "odd\x1b[31m.json"
     is_plain(cli("gate", "1", "--certificate", odd, "--store", project))
+
+
+def test_how_labels_count_can_be_asked_for_as_in_a_report(cli: Cli, project: Path) -> None:
+    words = ("--json", "gate", "1", "--min-kappa", "0.3", "--store", project)
+    plain = cli(*words).json
+    assert (plain["idk"], plain["blind_only"]) == ("three", False)
+    strict = cli(*words, "--idk", "strict", "--blind-only").json
+    assert (strict["idk"], strict["blind_only"]) == ("strict", True)
+    assert cli(*words[1:], "--idk", "lenient").out.startswith(
+        "run 1: turn-faithfulness by openai:judge-1 against people, claims, "
+        "unsure ones read as lenient\n"
+    )
+    wrong = cli(*words[1:], "--idk", "loose")
+    assert (wrong.code, "known: three, strict, lenient, live" in wrong.err) == (3, True)
+    # The other run has no labels: what is asked of a sample is asked of one that is there.
+    none = cli("gate", "2", "--min-kappa", "0.3", "--sample", "9", "--store", project)
+    assert (none.code, "has no sample 9" in none.err) == (3, True)
+
+
+def test_labels_that_were_not_given_blind_are_not_counted_where_only_those_are(
+    cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "shown.db"
+    with Store.open(path) as store:
+        label(store, run_over(store), action=Action.AGREED)
+    words = ("gate", "1", "--min-kappa", "0.1", "--store", path)
+    assert "labels" in cli(*words).out
+    blind = cli(*words, "--blind-only", "--json").json
+    assert (blind["result"], blind["criteria"][0]["value"]) == ("not enough labels", 0)
+
+
+def test_a_certificate_keeps_how_labels_were_counted(
+    cli: Cli, project: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "lenient.json"
+    written = cli(
+        *("gate", "1", *PASSING, "--idk", "lenient"),
+        *("--write-certificate", path, "--store", project),
+    )
+    assert written.code == 0, written.out
+    assert json.loads(path.read_text())["counting"] == {"idk": "lenient", "blind_only": False}
+    again = cli("--json", "gate", "1", "--certificate", path, "--store", project)
+    assert (again.code, again.json["idk"]) == (0, "lenient")
+    other = cli("gate", "1", "--certificate", path, "--idk", "strict", "--store", project)
+    assert (other.code, "leave out --idk" in other.err) == (3, True)
+    other = cli("gate", "1", "--certificate", path, "--blind-only", "--store", project)
+    assert (other.code, "leave out --blind-only" in other.err) == (3, True)
+
+
+def test_whoever_reads_a_report_has_seen_the_judge_where_it_shows_it(
+    cli: Cli, project: Path, tmp_path: Path
+) -> None:
+    def seen(reviewer: str) -> list[bool]:
+        with Store.open(project) as store:
+            views = (
+                store.runs.review_view(item, reviewer) for item in store.runs.item_ids(RunId(1))
+            )
+            return [all(claim.seen for claim in view.claims) for view in views]
+
+    differing = [number % 6 == 0 or number % 4 == 0 for number in range(len(seen("bo")))]
+    cli("--reviewer", "bo", "report", "1", "-o", tmp_path / "files", "--store", project)
+    assert not any(seen("bo"))
+    cli("--reviewer", "bo", "report", "1", "--store", project)
+    assert seen("bo") == differing
+    cli("--reviewer", "bo", "report", "1", "-f", "csv", "--store", project)
+    assert all(seen("bo"))
+    assert not any(seen("cleo"))

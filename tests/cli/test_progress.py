@@ -1,13 +1,24 @@
 """The line on stderr that follows a run."""
 
 import io
+from dataclasses import replace
 
 import pytest
 
 from faithtui.cli.progress import ProgressLine
 from faithtui.domain.ids import RunId
-from faithtui.engine.events import Progress, RunStarted
+from faithtui.engine.budgeting import Caps
+from faithtui.engine.events import (
+    CallRetried,
+    Draining,
+    Progress,
+    RunEvent,
+    RunStarted,
+    StoreTroubled,
+    WayChanged,
+)
 
+RUN = RunId(1)
 MANY = Progress(2000, 1999, windows=31_000, calls=62_000, calls_stored=900, tokens_in=12_345_678)
 
 
@@ -18,15 +29,59 @@ class Terminal(io.StringIO):
         return True
 
 
+def lines(*events: RunEvent, caps: Caps | None = None) -> list[str]:
+    out = io.StringIO()
+    line = ProgressLine(out, caps or Caps())
+    for event in events:
+        line(event)
+    return out.getvalue().splitlines()
+
+
 def test_the_live_line_never_wraps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("COLUMNS", "60")
     out = Terminal()
-    ProgressLine(out)(RunStarted(RunId(1), MANY))
-    assert out.getvalue() == "\r\x1b[K1999/2000 conversations · 31000 windows"
-    assert len(out.getvalue()) - len("\r\x1b[K") == 39
+    ProgressLine(out)(RunStarted(RUN, MANY))
+    assert out.getvalue() == "\r\x1b[K[###############.] 1999/2000 conversations · 0:00 · 31000 w"
+    assert len(out.getvalue()) - len("\r\x1b[K") == 59
 
 
 def test_lines_in_a_file_are_whole_and_count_in_words() -> None:
-    out = io.StringIO()
-    ProgressLine(out)(RunStarted(RunId(1), Progress(1, 0, windows=1, calls=1)))
-    assert out.getvalue() == "0/1 conversations · 1 window · 1 call · 0:00\n"
+    assert lines(RunStarted(RUN, Progress(1, 0, windows=1, calls=1))) == [
+        "0/1 conversations · 0:00 · 1 window · 1 call"
+    ]
+
+
+def test_money_and_tokens_stand_beside_their_limits() -> None:
+    spent = Progress(
+        2, 1, calls=3, tokens_in=900, tokens_cached=600, tokens_out=40, cost_nusd=12_300_000
+    )
+    (line,) = lines(RunStarted(RUN, spent), caps=Caps(nusd=500_000_000))
+    assert "$0.0123 of $0.50" in line
+    assert "900 tokens in (600 cached), 40 out" in line
+
+
+def test_an_unknown_price_is_said_and_never_a_zero() -> None:
+    (line,) = lines(RunStarted(RUN, Progress(2, 1, calls=3, unpriced_calls=3)))
+    assert "price of 3 calls unknown" in line
+    assert "$" not in line
+
+
+def test_what_happens_on_the_way_is_told_in_words() -> None:
+    progress = Progress(2, in_flight=3)
+    assert lines(
+        WayChanged(RUN, "schema", "tool", progress),
+        StoreTroubled(RUN, "the disk is full\x1b[2J", progress),
+        StoreTroubled(RUN, None, progress),
+        Draining(RUN, progress),
+    ) == [
+        "the judge does not answer by schema; asked by tool now",
+        "the disk is full␛[2J",
+        "the store can be written again; going on",
+        "waiting for 3 answers on the way; Ctrl-C again stops at once",
+    ]
+
+
+def test_thousands_of_attempts_made_again_are_not_thousands_of_lines() -> None:
+    again = CallRetried(RUN, "claims", "JudgeRateLimited", 1.0, Progress(2))
+    said = lines(*[replace(again, wait_s=float(n)) for n in range(1, 500)])
+    assert said == ["claims: JudgeRateLimited, asked again in 1.0 s"]

@@ -16,7 +16,7 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.readings import ClaimReading, Opinion
 from faithtui.domain.report import agreement_report
-from faithtui.domain.report_values import LevelReport
+from faithtui.domain.reported.levels import LevelReport
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.transfer import Accuracy, accuracy_of, corrected_outside

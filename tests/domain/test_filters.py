@@ -5,6 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faithtui.domain.filters import (
+    ARCHIVED,
     QUALITIES,
     STATES,
     TAKEN,
@@ -177,6 +178,7 @@ def test_everything_offered_is_taken(scope: Scope) -> None:
         Name.SCORE: ("none",),
         Name.CORRECTED: ("0..1",),
         Name.STATE: STATES[scope],
+        Name.ARCHIVED: ARCHIVED,
     }
     for name in TAKEN[scope]:
         for value in values.get(name, ("ann",)):

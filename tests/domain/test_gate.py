@@ -30,7 +30,8 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.readings import ClaimReading, DesignKind, DesignReading
 from faithtui.domain.report import agreement_report
-from faithtui.domain.report_values import Level, LevelReport
+from faithtui.domain.reported.levels import LevelReport
+from faithtui.domain.reported.settings import Level
 from faithtui.domain.scores import ScoringRule
 from tests.domain.report_building import readings
 

@@ -151,6 +151,19 @@ def test_a_kappa_without_variation_is_withheld(value: float) -> None:
     assert found == withheld(Reason.NO_VARIATION, 24, 12)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_kappa_that_one_group_keeps_from_the_end_gets_wilson_over_groups(sign: int) -> None:
+    """Far narrower than on a scale without ends, where that group is infinitely far away."""
+    left_out: list[tuple[Point, int]] = [(sign * 1.0, 1), (sign * 0.9, 19)]
+    found = estimate(sign * 0.905, left_out, Scale.ATANH, n=180)
+    low, high = wilson((1 + sign * 0.905) / 2, 20)
+    assert (found.ci_low, found.ci_high) == (2 * low - 1, 2 * high - 1)
+    assert (found.method, found.se) == (Method.WILSON, None)
+    assert high - low < 0.3
+    wide = jackknife_interval(0.905, [(1.0, 1), (0.9, 19)], Scale.ATANH)
+    assert wide[1] - wide[0] > 1
+
+
 def test_a_kappa_of_zero_has_an_ordinary_interval() -> None:
     found = estimate(0.0, [(-0.1, 5), (0.1, 5)], Scale.ATANH, n=40)
     assert found.method is Method.JACKKNIFE_ATANH

@@ -12,14 +12,11 @@ from faithtui.domain.estimates import Reason, Status
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.readings import AnswerReading, ClaimReading, DesignKind
-from faithtui.domain.report import agreement_report, readings_digest
-from faithtui.domain.report_values import (
-    AgreementReport,
-    Coverage,
-    Level,
-    Severity,
-    VerdictCount,
-)
+from faithtui.domain.report import agreement_report
+from faithtui.domain.report_digest import readings_digest
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import Coverage, VerdictCount
+from faithtui.domain.reported.settings import Level, Severity
 from faithtui.domain.scores import (
     Score,
     ScoreState,

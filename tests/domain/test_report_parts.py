@@ -10,6 +10,7 @@ from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.readings import (
+    AnswerReading,
     ClaimReading,
     DesignKind,
     DesignReading,
@@ -22,16 +23,12 @@ from faithtui.domain.readings import (
 )
 from faithtui.domain.report import Judged, OtherJudge, agreement_report
 from faithtui.domain.report_comparison import PairedUnit
-from faithtui.domain.report_values import (
-    AgreementReport,
-    IntervalMethod,
-    RateEstimator,
-    ReportSettings,
-    Severity,
-    Slice,
-)
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import RateEstimator
+from faithtui.domain.reported.parts import Slice
+from faithtui.domain.reported.settings import IntervalMethod, ReportSettings, Severity
 from faithtui.domain.review import Action
-from faithtui.domain.scores import ScoringRule
+from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from faithtui.domain.statistics.recoding import IdkRule
 from tests.domain.report_building import readings
 
@@ -433,3 +430,84 @@ def test_states_that_do_not_count_are_counted() -> None:
     assert (coverage.skipped, coverage.bulk, coverage.stale, coverage.unreviewed) == (1, 1, 1, 3)
     assert {"bulk_excluded", "stale_labels"} <= codes(found)
     assert [each.skipped for each in coverage.by_verdict] == [1, 0, 0, 0]
+
+
+def test_two_judges_are_weighted_and_compared_on_the_sample_alone() -> None:
+    found = stratified({"yes": 20, "no": 200, "idk": 100})
+    outside = [
+        replace(each, human="no", opinions=(said("bo", "no"),), state=LabelState.LABELLED)
+        if each.position is None and number % 7 == 0
+        else each
+        for number, each in enumerate(found.claims)
+    ]
+    units = tuple(
+        PairedUnit(each.group, str(each.judge), str(each.human), each.human, each.claim)
+        for each in outside
+        if each.human is not None
+    )
+    whole = report(replace(found, claims=tuple(outside)), other=OtherJudge("b", units))
+    pair = whole.comparison
+    assert pair is not None
+    assert pair.weighted
+    assert pair.common == whole.claims.agreement.n < len(units)
+    assert pair.accuracy_a.value == pytest.approx(whole.claims.percent.value)
+    assert pair.accuracy_b.value == 1
+    assert pair.difference.value == pytest.approx(1 - (whole.claims.percent.value or 0))
+    assert (pair.only_a, pair.only_b) == (0, whole.claims.table.n - whole.claims.table.agreed)
+    assert pair.mcnemar_p is None
+    assert pair.signflip_p is not None
+    assert pair.durkalski_p is not None
+
+
+def test_confidences_and_what_people_knew_are_weighted_by_the_sample() -> None:
+    found = stratified({"yes": 20, "no": 200, "idk": 100})
+    rows = [
+        replace(
+            each,
+            confidence={"yes": 0.9, "no": 0.2, "idk": 0.5}[str(each.judge)],
+            opinions=tuple(replace(one, blind=number % 2 == 0) for one in each.opinions),
+        )
+        for number, each in enumerate(found.claims)
+    ]
+    made = report(replace(found, claims=tuple(rows)))
+    weights = dict(made.claims.weights)
+    used = [
+        (weights[str(each.stratum)], each, number % 2 == 0)
+        for number, each in enumerate(rows)
+        if each.human
+    ]
+    assert made.calibration is not None
+    assert made.calibration.weighted
+    wrong = sum(w * ((each.confidence or 0) - (each.human == "yes")) ** 2 for w, each, _ in used)
+    assert made.calibration.brier.value == pytest.approx(wrong / sum(w for w, *_ in used))
+    assert made.calibration.n == len(used)
+
+    def agreement(blind: bool) -> float:
+        own = [(w, each.judge == each.human) for w, each, given in used if given is blind]
+        return sum(w for w, same in own if same) / sum(w for w, _ in own)
+
+    assert made.anchoring is not None
+    assert made.anchoring.difference.value == pytest.approx(agreement(False) - agreement(True))
+    plain = report(stratified({"yes": 20, "no": 200, "idk": 100}, named=False))
+    assert plain.calibration is None
+
+
+def test_an_answer_rated_with_the_judge_in_view_is_not_called_blind() -> None:
+    def answer(number: int, *, blind: bool) -> AnswerReading:
+        return AnswerReading(
+            conversation=ConversationId(number),
+            key=f"c{number}",
+            group=f"g{number}",
+            turn=1,
+            score=Score(1.0, ScoreState.SCORED),
+            claims=2,
+            passes=True,
+            human="no",
+            rating=None,
+            raters=1,
+            opinions=(said("ann", "no", blind=blind),),
+        )
+
+    found = report(readings(answers=[answer(0, blind=True), answer(1, blind=False)])).answers
+    assert (found.coverage.blind, found.coverage.shown) == (1, 1)
+    assert [each.blind for each in found.disagreements] == [True, False]

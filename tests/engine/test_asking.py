@@ -9,20 +9,20 @@ import pytest
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.domain.tasks import ExplainScore
-from faithtui.engine.asking import (
+from faithtui.engine.asking import DOUBLINGS, REPAIRS, Asker
+from faithtui.engine.keeping import Asked, MemoryReplies, reply_key
+from faithtui.engine.sending import (
     ATTEMPTS,
-    DOUBLINGS,
     LONGEST_WAIT_S,
-    REPAIRS,
-    Asker,
-    MemoryReplies,
+    OUTAGE_FAILURES,
+    REFUSALS,
     Tally,
-    reply_key,
 )
 from faithtui.errors import (
     ImagesNotSupported,
     JudgeAuthFailed,
     JudgeError,
+    JudgeMustWait,
     JudgeRateLimited,
     JudgeRefused,
     JudgeReplyInvalid,
@@ -30,6 +30,8 @@ from faithtui.errors import (
     JudgeRequestRejected,
     JudgeTimeout,
     JudgeUnavailable,
+    JudgeUnreachable,
+    JudgeUnusable,
 )
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, Stop, Usage
 from faithtui.metrics.base import Mismatch, Pace, Question, ReplyShape
@@ -95,12 +97,10 @@ class RecordingReplies(MemoryReplies):
         super().__init__()
         self.kept: list[Kept] = []
 
-    async def keep(
-        self, key: str, step: str, item: ItemId | None, reply: StoredReply, usable: bool
-    ) -> None:
+    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
         await asyncio.sleep(0)
-        await super().keep(key, step, item, reply, usable)
-        self.kept.append(Kept(key, step, item, reply, usable))
+        await super().keep(asked, reply, usable=usable)
+        self.kept.append(Kept(asked.key, asked.step, asked.item, reply, usable))
 
 
 class Desk:
@@ -176,7 +176,8 @@ async def test_a_stored_reply_that_this_question_cannot_use_is_repaired() -> Non
         served_model=None,
         latency_ms=0,
     )
-    await desk.replies.keep(reply_key("scripted", request), "reason", ITEM, old, usable=True)
+    asked = Asked(reply_key("scripted", request), "reason", ITEM)
+    await desk.replies.keep(asked, old, usable=True)
     assert await desk.ask(question()) == "fine"
     (sent,) = desk.judge.requests
     assert "`reason` must be a string" in sent.prompt
@@ -415,8 +416,8 @@ async def test_failures_that_may_pass_are_tried_again_with_doubling_waits(
 
 
 async def test_a_lasting_failure_is_raised_after_the_last_attempt() -> None:
-    desk = Desk(JudgeUnavailable("cut"))
-    with pytest.raises(JudgeUnavailable):
+    desk = Desk(JudgeUnavailable("overloaded", status=503))
+    with pytest.raises(JudgeUnavailable, match="overloaded"):
         await desk.ask(question())
     assert len(desk.judge.requests) == ATTEMPTS
     assert len(desk.waits) == ATTEMPTS - 1
@@ -436,13 +437,55 @@ async def test_a_wait_of_0_is_taken_at_its_word() -> None:
 
 
 @pytest.mark.parametrize(("wait_s", "sent"), [(LONGEST_WAIT_S, 2), (LONGEST_WAIT_S + 1, 1)])
-async def test_a_provider_that_wants_us_to_wait_too_long_is_failing(
+async def test_a_provider_that_wants_us_to_wait_too_long_stops_the_run(
     wait_s: float, sent: int
 ) -> None:
     desk = Desk(JudgeRateLimited("tomorrow", retry_after_s=wait_s), JudgeAuthFailed("end"))
-    with pytest.raises(JudgeError):
+    with pytest.raises(JudgeUnusable) as stopped:
         await desk.ask(question())
     assert len(desk.judge.requests) == sent
+    if sent == 1:
+        assert isinstance(stopped.value, JudgeMustWait)
+        assert stopped.value.retry_after_s == wait_s
+        assert "resume the run" in str(stopped.value)
+
+
+async def test_a_judge_that_never_answered_stops_the_run() -> None:
+    desk = Desk(JudgeUnavailable("no connection"))
+    with pytest.raises(JudgeUnreachable, match="no connection"):
+        await desk.ask(question())
+    assert len(desk.judge.requests) == ATTEMPTS
+
+
+async def test_one_question_that_always_fails_does_not_stop_the_run() -> None:
+    desk = Desk(GOOD, JudgeUnavailable("cut"))
+    await desk.ask(question("Before?"))
+    with pytest.raises(JudgeUnavailable, match="cut"):
+        await desk.ask(question())
+    assert len(desk.judge.requests) == 1 + ATTEMPTS
+
+
+async def test_when_everything_fails_questions_wait_for_the_judge_to_come_back() -> None:
+    gone = [JudgeUnavailable("cut")] * (2 * OUTAGE_FAILURES)
+    desk = Desk(GOOD, *gone, GOOD)
+    await desk.ask(question("Before?"))
+    answers = await asyncio.gather(*(desk.ask(question(f"{n}?")) for n in range(4)))
+    assert answers == ["fine"] * 4
+
+
+async def test_a_judge_that_does_not_come_back_stops_the_run() -> None:
+    desk = Desk(GOOD, JudgeUnavailable("cut"))
+    await desk.ask(question("Before?"))
+    asked = [desk.ask(question(f"{n}?")) for n in range(4)]
+    ends = await asyncio.gather(*asked, return_exceptions=True)
+    assert any(isinstance(end, JudgeUnreachable) for end in ends)
+
+
+async def test_requests_that_are_found_too_many_have_more_tries_than_failing_ones() -> None:
+    desk = Desk(JudgeRateLimited("busy"))
+    with pytest.raises(JudgeRateLimited):
+        await desk.ask(question())
+    assert len(desk.judge.requests) == REFUSALS > ATTEMPTS
 
 
 @pytest.mark.parametrize("error", [JudgeAuthFailed("no key"), JudgeRequestRejected("bad request")])
@@ -485,7 +528,12 @@ async def test_a_question_that_waits_to_be_tried_again_holds_no_slot() -> None:
 async def test_requests_and_tokens_are_counted() -> None:
     desk = Desk(PROSE, GOOD)
     await desk.ask(question())
-    assert (desk.tally.calls, desk.tally.tokens_in, desk.tally.tokens_out) == (2, 10, 3)
+    tally = desk.tally
+    # The first judge's reply does not say its tokens, so they are estimated and said to be.
+    assert (tally.calls, tally.estimated) == (2, 1)
+    assert [kept.reply.estimated for kept in desk.replies.kept] == [True, False]
+    assert tally.tokens_in == sum(kept.reply.tokens_in or 0 for kept in desk.replies.kept) > 10
+    assert tally.tokens_out == sum(kept.reply.tokens_out or 0 for kept in desk.replies.kept) > 3
 
 
 async def test_a_request_carries_the_whole_question() -> None:

@@ -14,7 +14,7 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.examples import Example
 from faithtui.domain.gate import Basis, Criterion, Outcome
 from faithtui.domain.ids import RunId
-from faithtui.domain.report_values import Level
+from faithtui.domain.reported.settings import Level
 from faithtui.domain.review import Action
 from faithtui.domain.sampling import Design, Plan, draw
 from faithtui.engine.examples import keep

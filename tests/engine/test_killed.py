@@ -1,117 +1,206 @@
-"""A run that is killed at any moment loses nothing and asks nothing stored again."""
+"""F28 and F29: a run that is killed, interrupted or hung up on loses and rebuys nothing."""
 
+import contextlib
+import fcntl
 import os
+import pty
 import random
 import signal
 import subprocess
 import sys
+import termios
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from faithtui.store.records import RunState
+from faithtui.domain.scores import ScoreSet
+from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
-from tests.engine.building import conversation, store_with
-from tests.engine.willing_server import willing_server
+from tests.engine.under_faults import STEPS, environment, filled, items_of
+from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
+TALKS = 6
 CONCURRENCY = 4
-KILLS = 4
+KILLS = 3
+INTERRUPTED = 130
+LATENCY_S = 0.25
 
 
 def command(store: Path, *words: str) -> list[str]:
     return [sys.executable, "-m", "faithtui", "--store", str(store), "run", *words]
 
 
-def environment(home: Path) -> dict[str, str]:
-    return {**os.environ, "FAITHTUI_HOME": str(home), "NO_PROXY": "*"}
+def order(server: FaultServer) -> tuple[str, ...]:
+    return (
+        *("--judge", "openai:m", "--base-url", server.url),
+        *("--concurrency", str(CONCURRENCY), "--option", "include_reason=false"),
+    )
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_kill_9_during_a_run_then_resume(tmp_path: Path, seed: int) -> None:
-    choose = random.Random(seed)
-    path = tmp_path / "s.db"
-    conversations = [conversation(f"c{n}", 3) for n in range(12)]
-    store_with(path, conversations).close()
-    with willing_server(latency_s=0.02) as server:
-        words = ["--judge", "openai:w", "--base-url", server.url, "--concurrency", str(CONCURRENCY)]
-        kills = 0
-        for _ in range(KILLS):
-            before = server.answered
-            goal = before + choose.randint(5, 25)
-            process = subprocess.Popen(
-                command(path, *words),
-                env=environment(tmp_path),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while server.answered < goal and process.poll() is None:
+def _in_a_terminal() -> None:
+    """Make standard input the terminal that Ctrl-C and hanging up come from."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    # Who starts the tests in the background of a script has signals ignored for them all.
+    for each in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
+
+
+@contextmanager
+def started(store: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], int, Path]]:
+    """Start a run in a terminal; give the process, our side of it, and a file with what it says."""
+    ours, theirs = pty.openpty()
+    told = store.with_name("told.txt")
+    with told.open("wb") as stderr:
+        process = subprocess.Popen(
+            command(store, *words),
+            env=environment(store.parent / "home"),
+            stdin=theirs,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            preexec_fn=_in_a_terminal,
+        )
+    os.close(theirs)
+    try:
+        yield process, ours, told
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        with contextlib.suppress(OSError):
+            os.close(ours)
+
+
+def wait_until_some_are_in_the_air(server: FaultServer, answered: int) -> None:
+    deadline = time.monotonic() + 20
+    while len(server.entries) < answered or server.in_flight < CONCURRENCY:
+        assert time.monotonic() < deadline, "the run did not get so far"
+        time.sleep(0.002)
+
+
+def resumed(path: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(path, "--resume", "last"),
+        env=environment(path.parent / "home"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def outcome(path: Path) -> tuple[RunRow, list[ScoreSet | None]]:
+    """Read the last run, and see that the file is sound."""
+    with Store.open(path, create=False) as store:
+        assert store.check() == []
+        last = store.runs.last_id()
+        assert last is not None
+        return store.runs.row(last), [item.scores for item in items_of(store, last)]
+
+
+def bought_twice(server: FaultServer) -> int:
+    return server.billed.total() - len(server.billed)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with fault_server(FaultConfig(latency_s=LATENCY_S)) as running:
+        yield running
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    filled(tmp_path / "s.db", TALKS).close()
+    return tmp_path / "s.db"
+
+
+def test_f28_kill_9_again_and_again_then_resume(
+    path: Path, server: FaultServer, clean: list[ScoreSet | None]
+) -> None:
+    server.config.latency_s = 0.1
+    choose = random.Random(1)
+    words: Sequence[str] = order(server)
+    kills = 0
+    for _ in range(KILLS):
+        goal = len(server.entries) + choose.randint(1, 4)
+        with started(path, *words) as (process, _, _):
+            while len(server.entries) < goal and process.poll() is None:
                 time.sleep(0.002)
             if process.poll() is None:
                 process.send_signal(signal.SIGKILL)
                 kills += 1
-            process.wait()
-            words = ["--resume", "last"]
-        done = subprocess.run(
-            command(path, "--resume", "last"),
-            env=environment(tmp_path),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert kills > 0
-        repeated = sum(count - 1 for count in server.asked.values())
-        assert repeated <= kills * CONCURRENCY
-        with Store.open(path, create=False) as store:
-            assert store.check() == []
-            last = store.runs.last_id()
-            assert last is not None
-            row = store.runs.row(last)
-            assert (row.state, row.done, row.windows) == (RunState.DONE, 12, 36)
-            assert row.calls == len(server.asked), "every question has one stored reply"
-            killed = [item.scores for item in store.runs.item_rows(store.runs.item_ids(last))]
-        whole = tmp_path / "whole.db"
-        store_with(whole, conversations).close()
-        subprocess.run(
-            command(whole, "--judge", "openai:w", "--base-url", server.url),
-            env=environment(tmp_path),
-            capture_output=True,
-            check=True,
-        )
-        with Store.open(whole, create=False) as store:
-            last = store.runs.last_id()
-            assert last is not None
-            assert killed == [
-                item.scores for item in store.runs.item_rows(store.runs.item_ids(last))
-            ]
+        words = ("--resume", "last")
+    done = resumed(path)
+    assert done.returncode == 0, done.stderr
+    assert kills > 0
+    row, scores = outcome(path)
+    assert (row.state, row.done) == (RunState.DONE, TALKS)
+    assert scores == clean
+    assert row.calls == len(server.billed) == TALKS * STEPS, "every question has one stored reply"
+    assert bought_twice(server) <= kills * CONCURRENCY
 
 
-def _interruptible() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=["Ctrl-C", "terminated", "hung up"],
+)
+def test_f29_one_signal_waits_for_what_is_in_the_air_and_nothing_is_bought_twice(
+    path: Path,
+    server: FaultServer,
+    clean: list[ScoreSet | None],
+    number: signal.Signals,
+    code: int,
+) -> None:
+    with started(path, *order(server)) as (process, terminal, told):
+        wait_until_some_are_in_the_air(server, answered=2)
+        began = time.monotonic()
+        if number is signal.SIGINT:
+            os.write(terminal, b"\x03")
+        elif number is signal.SIGHUP:
+            os.close(terminal)
+        else:
+            process.send_signal(number)
+        assert process.wait(timeout=20) == code
+        assert time.monotonic() - began < LATENCY_S + 5.0
+        said = told.read_text()
+    assert "Traceback" not in said
+    row, _ = outcome(path)
+    assert (row.state, row.failed) == (RunState.CANCELLED, 0)
+    assert row.calls == len(server.billed), "what was in the air has come in"
+    assert "faithtui run --resume 1" in said
+
+    server.config.latency_s = 0.0
+    assert resumed(path).returncode == 0
+    row, scores = outcome(path)
+    assert (row.state, scores) == (RunState.DONE, clean)
+    assert bought_twice(server) == 0
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
-    path = tmp_path / "s.db"
-    store_with(path, [conversation(f"c{n}", 3) for n in range(12)]).close()
-    with willing_server(latency_s=0.01) as server:
-        # However slow this machine is, the run is still on when the signal comes.
-        server.answers_no_more_than = 10
-        process = subprocess.Popen(
-            command(path, "--judge", "openai:w", "--base-url", server.url),
-            env=environment(tmp_path),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            # Who starts the tests in the background of a script has SIGINT ignored for them all.
-            preexec_fn=_interruptible,
-        )
-        while server.answered < 10 and process.poll() is None:
-            time.sleep(0.002)
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "faithtui run --resume 1" in told
-    assert "Traceback" not in told
-    with Store.open(path, create=False) as store:
-        assert store.runs.rows()[0].state is RunState.CANCELLED
+def test_f29_a_second_ctrl_c_stops_at_once(
+    path: Path, server: FaultServer, clean: list[ScoreSet | None]
+) -> None:
+    with started(path, *order(server)) as (process, terminal, told):
+        wait_until_some_are_in_the_air(server, answered=2)
+        server.config.answers_no_more_than = 0
+        server.config.latency_s = 60.0
+        wait_until_some_are_in_the_air(server, answered=len(server.entries) + CONCURRENCY)
+        os.write(terminal, b"\x03")
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=1.0)
+        began = time.monotonic()
+        os.write(terminal, b"\x03")
+        assert process.wait(timeout=20) == INTERRUPTED
+        assert time.monotonic() - began < 5.0
+        said = told.read_text()
+    assert "Traceback" not in said
+    assert "faithtui run --resume 1" in said
+
+    server.config.answers_no_more_than = None
+    server.config.latency_s = 0.0
+    assert resumed(path).returncode == 0
+    row, scores = outcome(path)
+    assert (row.state, scores) == (RunState.DONE, clean)
+    assert bought_twice(server) == 0, "those in the air were never answered"

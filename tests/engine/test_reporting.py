@@ -10,10 +10,17 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.report_values import IntervalMethod, ReportSettings
+from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.review import Action
 from faithtui.domain.statistics.recoding import IdkRule
-from faithtui.engine.reporting import FILES, Format, render, run_agreement, write_report
+from faithtui.engine.reporting import (
+    FILES,
+    Format,
+    agreement_since,
+    render,
+    run_agreement,
+    write_report,
+)
 from faithtui.errors import ConfigError, ExportError, StoreError
 from faithtui.store.store import Store
 from tests.store.building import SPEC, judged, spec_of, talk
@@ -167,3 +174,35 @@ def test_a_folder_that_is_a_file_is_an_export_error(
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(ExportError, match="choose another directory"):
         write_report(store, run, ("md",), tmp_path / "file", clock=noon)
+
+
+def test_labels_given_since_move_the_figures_without_a_new_reading(
+    store: Store, run: RunId
+) -> None:
+    first, second, third, *_ = claims_of(store, run)
+    label(store, first, "yes")
+    known = run_agreement(store, run)
+    assert agreement_since(store, known) is None
+    label(store, second, "yes")
+    label(store, third, "x")
+    points = agreement_since(store, known)
+    assert points is not None
+    assert points.points_only
+    whole = run_agreement(store, run).report.claims
+    assert points.report.claims.table == whole.table
+    assert points.report.claims.coverage.not_a_claim == 1
+    assert points.report.claims.percent.value == whole.percent.value
+    label(store, second, "no")
+    again = agreement_since(store, points)
+    assert again is not None
+    assert again.report.claims.table == run_agreement(store, run).report.claims.table
+
+
+def test_many_labels_since_are_read_anew(store: Store, run: RunId) -> None:
+    known = run_agreement(store, run)
+    for each in claims_of(store, run)[:3]:
+        label(store, each, "yes")
+    said = store.reviews.said_since(run, known.newest, most=3)
+    assert said is not None
+    assert len(said) == 3
+    assert store.reviews.said_since(run, known.newest, most=2) is None

@@ -1,24 +1,28 @@
 import asyncio
 import gc
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from faithtui.domain.scores import ScoreState
-from faithtui.engine import runner
+from faithtui.engine import planner, runner
+from faithtui.engine.control import RunControl
 from faithtui.engine.events import (
+    Draining,
     ItemFinished,
     RunEnded,
     RunEvent,
     RunStarted,
+    StoreTroubled,
     WindowAssessed,
     WindowFailed,
 )
+from faithtui.engine.requests import RunRequest
 from faithtui.errors import ConfigError, JudgeAuthFailed, JudgeRequestRejected, StoreError
-from faithtui.judges.base import JudgeRequest
-from faithtui.store.records import ItemState, RunState
+from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.store.records import ItemState, RunState, RunTotals
 from faithtui.store.store import Store
 from tests.engine.building import (
     CountingJudge,
@@ -253,9 +257,7 @@ async def test_the_windows_of_an_interrupted_conversation_are_kept(store: Store)
     assert (row.done, row.windows, row.score) == (2, 4, 1.0)
 
 
-async def test_a_store_that_cannot_be_written_stops_the_run_with_its_true_totals(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_run_waits_for_a_store_that_another_process_holds(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     store_with(path, [conversation(key, 2) for key in "abcdef"]).close()
     other = sqlite3.connect(path, isolation_level=None)
@@ -263,25 +265,53 @@ async def test_a_store_that_cannot_be_written_stops_the_run_with_its_true_totals
 
     def hear(event: RunEvent) -> None:
         events.append(event)
-        if isinstance(event, ItemFinished) and not other.in_transaction:
+        if isinstance(event, ItemFinished) and not (other.in_transaction or troubles(events)):
             other.execute("BEGIN IMMEDIATE")
+        if isinstance(event, StoreTroubled) and event.trouble is not None:
+            other.execute("ROLLBACK")
 
     with Store.open(path, busy_timeout_s=0.05) as store:
         run = planned(store, concurrency=4)
-        with pytest.raises(StoreError, match="locked"):
-            await runner.execute(store, run, hear, judge=opened(CountingJudge()))
-        gc.collect()
-        last = events[-1]
-        assert isinstance(last, RunEnded)
-        assert last.state is RunState.STOPPED
-        row = store.runs.row(run)
-        assert (last.progress.done, last.progress.windows) == (row.done, row.windows)
-        assert row.done > 0
-        other.close()
-        assert "never retrieved" not in caplog.text
-        state = await runner.execute(store, run, events.append, judge=opened(CountingJudge()))
+        judge = CountingJudge()
+        state = await asyncio.wait_for(runner.execute(store, run, hear, judge=opened(judge)), 60)
         assert state is RunState.DONE
-        assert store.runs.row(run).done == 6
+        row = store.runs.row(run)
+        assert (row.done, row.windows, row.failed) == (6, 12, 0)
+        assert row.calls == len(judge.asked)
+    other.close()
+    said = troubles(events)
+    assert said[0] is not None
+    assert "locked by another process" in said[0]
+    assert said[-1] is None
+
+
+def troubles(events: Sequence[RunEvent]) -> list[str | None]:
+    return [event.trouble for event in events if isinstance(event, StoreTroubled)]
+
+
+async def test_a_store_that_is_gone_stops_the_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    events: list[RunEvent] = []
+    store = store_with(tmp_path / "s.db", [conversation(key, 2) for key in "abcdef"])
+
+    def hear(event: RunEvent) -> None:
+        events.append(event)
+        if isinstance(event, ItemFinished):
+            store.close()
+
+    run = planned(store, concurrency=4)
+    with pytest.raises(StoreError, match="is closed"):
+        await runner.execute(store, run, hear, judge=opened(CountingJudge()))
+    gc.collect()
+    last = events[-1]
+    assert isinstance(last, RunEnded)
+    assert last.state is RunState.STOPPED
+    assert "never retrieved" not in caplog.text
+    with Store.open(tmp_path / "s.db") as again:
+        state = await runner.execute(again, run, events.append, judge=opened(CountingJudge()))
+        assert state is RunState.DONE
+        assert again.runs.row(run).done == 6
 
 
 async def test_verbose_mode_tells_the_steps_of_each_conversation(store: Store) -> None:
@@ -315,3 +345,110 @@ async def test_without_async_mode_one_question_is_asked_at_a_time(store: Store) 
     again = planned(store, options={"window_size": "1"}, concurrency=8)
     await runner.execute(store, again, lambda event: None, judge=opened(fast))
     assert fast.most_in_flight > 1, "the measure can tell"
+
+
+async def test_what_a_run_costs_is_told_apart_by_window(store: Store) -> None:
+    run = planned(store)
+    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    row = store.runs.row(run)
+    items = store.runs.item_ids(run)
+    totals = RunTotals()
+    for item, windows in zip(items, (3, 1), strict=True):
+        costs = store.calls.costs(item)
+        assert set(costs.windows) - {None} <= set(range(windows))
+        assert costs.windows[0].calls >= 2
+        totals += costs.total
+    assert totals == RunTotals(row.calls, row.tokens_in, row.tokens_out, 0, 0, 0)
+
+
+async def test_a_second_judge_judges_the_claims_of_the_first(store: Store) -> None:
+    first = planned(store)
+    await runner.execute(store, first, lambda event: None, judge=opened(CountingJudge()))
+    second = planner.plan(store, RunRequest(claims_run=first))
+    judge = CountingJudge()
+    judge.fingerprint = "another"
+    await runner.execute(store, second, lambda event: None, judge=opened(judge))
+    assert store.runs.row(second).spec.claims == "run"
+    assert "claims" not in {request.step for request in judge.asked}
+    for one, other in zip(store.runs.item_ids(first), store.runs.item_ids(second), strict=True):
+        mine = [claim.id for claim in store.runs.review_view(one, "me").claims]
+        assert mine == [claim.id for claim in store.runs.review_view(other, "me").claims]
+        assert mine
+
+
+async def test_what_the_first_judge_found_no_claims_in_is_skipped(store: Store) -> None:
+    first = planned(store)
+    second = planner.plan(store, RunRequest(claims_run=first))
+    await runner.execute(store, second, lambda event: None, judge=opened(CountingJudge()))
+    row = store.runs.row(second)
+    assert (row.done, row.skipped) == (0, 2)
+    assert store.runs.reasons(second, ItemState.SKIPPED) == {f"run {first} has no claims of it": 2}
+
+
+async def test_a_run_that_is_paused_asks_nothing_until_it_goes_on(store: Store) -> None:
+    run = planned(store)
+    control = RunControl(4)
+    control.pause()
+    judge = CountingJudge()
+    going = asyncio.create_task(
+        runner.execute(store, run, lambda event: None, judge=opened(judge), control=control)
+    )
+    await asyncio.sleep(0.1)
+    assert (judge.asked, going.done()) == ([], False)
+    control.set_workers(1)
+    control.resume()
+    assert await asyncio.wait_for(going, 10) is RunState.DONE
+    assert judge.most_in_flight == 1
+
+
+async def test_answers_on_their_way_are_kept_when_a_run_is_cancelled(store: Store) -> None:
+    run = planned(store, concurrency=2)
+    judge = Slow()
+    events: list[RunEvent] = []
+    going = asyncio.create_task(runner.execute(store, run, events.append, judge=opened(judge)))
+    await judge.has_some.wait()
+    sent = len(judge.asked)
+    going.cancel()
+    await asyncio.sleep(0.05)
+    assert not going.done()
+    assert [type(event) for event in events].count(Draining) == 1
+    judge.let_go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await going
+    row = store.runs.row(run)
+    assert (row.calls, row.state) == (sent, RunState.CANCELLED)
+    again = CountingJudge()
+    assert await runner.execute(store, run, events.append, judge=opened(again)) is RunState.DONE
+    assert not {request.prompt for request in judge.asked} & {each.prompt for each in again.asked}
+
+
+async def test_a_run_that_is_cancelled_twice_gives_them_up(store: Store) -> None:
+    run = planned(store, concurrency=2)
+    judge = Slow()
+    going = asyncio.create_task(runner.execute(store, run, lambda event: None, judge=opened(judge)))
+    await judge.has_some.wait()
+    going.cancel()
+    await asyncio.sleep(0.05)
+    going.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(going, 5)
+    assert store.runs.row(run).calls == 0
+    assert store.runs.row(run).state is RunState.CANCELLED
+
+
+class Slow(CountingJudge):
+    """Answers when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_some = asyncio.Event()
+        self.let_go = asyncio.Event()
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        if len(self.asked) + 1 >= 2:
+            self.has_some.set()
+        self.asked.append(request)
+        await self.let_go.wait()
+        reply = await super().send(request)
+        self.asked.pop()
+        return reply

@@ -28,7 +28,8 @@ from faithtui.domain.readings import (
 )
 from faithtui.domain.report import Judged, OtherJudge, agreement_report
 from faithtui.domain.report_comparison import PairedUnit
-from faithtui.domain.report_values import AgreementReport, IntervalMethod, ReportSettings
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoringRule, passes, scored
 from faithtui.domain.statistics.recoding import IdkRule

@@ -22,7 +22,7 @@ from faithtui.domain.certificate import (
 from faithtui.domain.estimates import Estimate, Method, Reason, Status, withheld
 from faithtui.domain.gate import Criterion, Measured, Outcome, Thresholds
 from faithtui.domain.readings import DesignKind
-from faithtui.domain.report_values import Level
+from faithtui.domain.reported.settings import Level
 from faithtui.errors import InputError
 from faithtui.interchange.certificates import MOST_BYTES, certificate_text, read_certificate
 

@@ -8,16 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from faithtui.domain.estimates import Estimate, Method, Status
-from faithtui.domain.report_values import (
-    Breakdown,
-    CalibrationReport,
-    LevelReport,
-    ProgressPoint,
-    ProgressReport,
-    ReliabilityBin,
-    Slice,
-    SliceRow,
-)
+from faithtui.domain.reported.levels import LevelReport
+from faithtui.domain.reported.parts import Breakdown, ProgressPoint, ProgressReport, Slice, SliceRow
+from faithtui.domain.reported.scores import CalibrationReport, ReliabilityBin
 from faithtui.interchange.markup import Markup, element, joined, text
 from faithtui.interchange.pages import Plot
 from faithtui.interchange.plot_drawing import WIDTH, Scale, fitting
@@ -156,7 +149,9 @@ def test_dots_of_reliability_grow_with_their_number() -> None:
         ReliabilityBin(0.0, 0.3, 10, 0.2, 0.1, 0.0, 0.4),
         ReliabilityBin(0.3, 1.0, 40, 0.8, 0.9, 0.7, 1.0),
     )
-    found = CalibrationReport("stated", 50, share(0.1, 0.0, 0.2), 0.1, None, 0.05, True, bins)
+    found = CalibrationReport(
+        "stated", 50, False, share(0.1, 0.0, 0.2), 0.1, None, 0.05, True, bins
+    )
     plot = reliability_plot("r", found)
     assert plot is not None
     small, large = (float(each.attrib["r"]) for each in tree(plot).iter("circle"))
@@ -207,13 +202,37 @@ def test_the_axis_of_labels_has_few_round_numbers(last: int) -> None:
     assert ticks[-1] <= last
 
 
+def test_every_name_below_the_bar_of_what_became_has_room() -> None:
+    many = 1_234_567
+    found = replace(
+        claims().coverage,
+        total=12 * many,
+        agreed=many,
+        overridden=many,
+        skipped=many,
+        bulk=many,
+        stale=many,
+        unreviewed=9 * many,
+        compared=2 * many,
+    )
+    plot = coverage_plot("coverage", found, "claims")
+    assert plot is not None
+    named = [each for each in tree(plot).iter("text") if "%" in "".join(each.itertext())]
+    assert len(named) == 7
+    for each in named:
+        starts, letters = float(each.attrib["x"]), len("".join(each.itertext()))
+        # 13 px letters are 7.2 px wide on average in the widest of the fonts named.
+        room = (WIDTH / 2 if starts < WIDTH / 2 else WIDTH) - starts
+        assert 7.2 * letters <= room
+
+
 def test_there_is_no_picture_of_nothing() -> None:
     empty = report([], [])
     assert coverage_plot("c", empty.claims.coverage, "claims") is None
     assert rate_plot("r", empty.claims.rate, "claims") is None
     assert progress_plot("p", empty.progress, "x") is None
     assert forest_plot("f", Breakdown(Slice.RATER, (), 0), share(0.5, 0, 1)) is None
-    found = CalibrationReport("stated", 0, share(0, 0, 0), None, None, None, True, ())
+    found = CalibrationReport("stated", 0, False, share(0, 0, 0), None, None, None, True, ())
     assert reliability_plot("r", found) is None
     threshold = rich().unit_scores[0].threshold
     assert threshold is not None

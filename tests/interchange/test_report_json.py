@@ -13,8 +13,10 @@ from faithtui.domain.readings import (
     DesignReading,
     StratumReading,
 )
-from faithtui.domain.report import agreement_report, readings_digest
-from faithtui.domain.report_values import AgreementReport, IntervalMethod, Level, ReportSettings
+from faithtui.domain.report import agreement_report
+from faithtui.domain.report_digest import readings_digest
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.settings import IntervalMethod, Level, ReportSettings
 from faithtui.interchange.report_files import (
     claims_csv,
     report_html,
@@ -116,9 +118,9 @@ def test_a_hostile_text_is_ascii_and_unchanged_in_the_json(text: str) -> None:
 
 
 def test_the_json_carries_the_digest_of_the_readings() -> None:
-    header = replace(HEADER, input_digest=report().digest)
+    header = replace(HEADER, input_digest=readings_digest(CLAIMS, ANSWERS))
     document = json.loads(report_json(report(), header))
-    assert document["input_digest"] == readings_digest(CLAIMS, ANSWERS)
+    assert document["input_digest"] == header.input_digest
     assert len(document["input_digest"]) == 64
 
 

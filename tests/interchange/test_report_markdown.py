@@ -11,7 +11,8 @@ from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.plain import visible_line
 from faithtui.domain.readings import DesignKind, DesignReading
 from faithtui.domain.report import agreement_report
-from faithtui.domain.report_values import AgreementReport, IntervalMethod, ReportSettings
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.interchange.report_differences import LISTED
 from faithtui.interchange.report_files import report_markdown

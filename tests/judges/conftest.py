@@ -1,7 +1,9 @@
 import os
 from collections.abc import Iterator
 
+import keyring
 import pytest
+from keyring.backends import null
 
 from tests.judges.fake_server import FakeServer, fake_server
 
@@ -14,6 +16,15 @@ def _no_provider_settings(monkeypatch: pytest.MonkeyPatch) -> None:
             "_proxy"
         ):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _no_keyring() -> Iterator[None]:
+    """Keep the developer's own keyring out of the tests."""
+    before = keyring.get_keyring()
+    keyring.set_keyring(null.Keyring())  # type: ignore[no-untyped-call]  # as the library has it
+    yield
+    keyring.set_keyring(before)
 
 
 @pytest.fixture

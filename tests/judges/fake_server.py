@@ -1,9 +1,10 @@
 """A provider on this machine: real sockets, scripted answers, a record of what was sent.
 
-It serves the routes of both providers. Each request takes the next answer of the script; when one
-is left it is given again and again.
+It serves the routes of both providers. Each question takes the next answer of the script; when one
+is left it is given again and again. Batches are answered by `FakeBatches`.
 """
 
+import contextlib
 import json
 import socket
 import struct
@@ -14,6 +15,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.judges.fake_batches import CUT, FakeBatches
 
 ROUTES = ("/v1/chat/completions", "/v1/messages")
 
@@ -49,7 +53,8 @@ class Sent:
 
     path: str
     headers: Mapping[str, str]
-    body: dict[str, object]
+    body: dict[str, Any]
+    """JSON; empty for anything else."""
 
 
 class FakeServer:
@@ -64,6 +69,10 @@ class FakeServer:
         self.gone = threading.Event()
         """Set when a client hung up while an answer was on its way."""
         self.url = ""
+        self.batches: FakeBatches | None = None
+        """Answers the routes of batches; None: there are none."""
+        self.models: tuple[str, ...] | None = None
+        """What the list of models holds; None: there is no such route."""
         self.clock: datetime | None = None
         """What the `Date` header says; None: the time it is."""
 
@@ -99,21 +108,50 @@ def fake_server() -> Iterator[FakeServer]:
 
 def _handler_of(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
             length = int(self.headers.get("content-length", "0"))
-            body = json.loads(self.rfile.read(length))
+            content = self.rfile.read(length)
             headers = {name.lower(): value for name, value in self.headers.items()}
-            fake.sent.append(Sent(self.path, headers, body))
+            is_json = headers.get("content-type", "") == "application/json" and bool(content)
+            fake.sent.append(Sent(self.path, headers, json.loads(content) if is_json else {}))
             fake.asked.set()
-            answer = (
-                fake.next_answer()
-                if self.path in ROUTES
-                else Answer({"error": {"message": f"no route {self.path}"}}, status=404)
-            )
+            if fake.batches is not None and fake.batches.serves(self.path):
+                self._about_batches(fake.batches, headers, content)
+                return
+            if self.path in ROUTES:
+                answer = fake.next_answer()
+            elif self.path == "/v1/models" and fake.models is not None:
+                answer = Answer({"data": [{"id": name} for name in fake.models]})
+            else:
+                answer = Answer({"error": {"message": f"no route {self.path}"}}, status=404)
             try:
                 self._give(answer, headers.get("authorization", ""))
             except OSError:
                 fake.gone.set()
+
+        def _about_batches(
+            self, batches: FakeBatches, headers: Mapping[str, str], content: bytes
+        ) -> None:
+            given = batches.handle(self.command, self.path, headers, content)
+            if given is CUT:
+                self.close_connection = True
+                return
+            status, payload = given
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(payload)))
+            self.end_headers()
+            breaks = batches.breaks if batches.is_file(self.path) else ""
+            with contextlib.suppress(OSError):
+                self.wfile.write(payload[: len(payload) // 2] if breaks else payload)
+            if breaks:
+                self.close_connection = True
+            if breaks == "stall":
+                self.wfile.flush()
+                self._wait_for_hang_up()
 
         def _give(self, answer: Answer, authorization: str) -> None:
             if answer.hang:
@@ -201,6 +239,7 @@ def anthropic_body(text: str | None = '{"reason": "so"}', **changes: object) -> 
             "cache_creation_input_tokens": 30,
             "cache_read_input_tokens": 70,
             "output_tokens": 30,
+            "output_tokens_details": {"thinking_tokens": 5},
         },
         **changes,
     }

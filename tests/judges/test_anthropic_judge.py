@@ -1,11 +1,12 @@
+import json
 from dataclasses import replace
 
 import pytest
 
-from faithtui.errors import JudgeRequestRejected
-from faithtui.judges.base import Stop, Usage
+from faithtui.errors import JudgeRequestRejected, JudgeUnsupported
+from faithtui.judges.base import RateLimits, Rung, Stop, Usage
 from tests.judges.fake_server import FakeServer, anthropic_body
-from tests.judges.questions import ADDRESSED, ANTHROPIC, PIXEL, question
+from tests.judges.questions import ADDRESSED, ANTHROPIC, PIXEL, SCHEMA, question
 
 
 async def test_the_schema_is_sent_natively(server: FakeServer) -> None:
@@ -18,7 +19,9 @@ async def test_the_schema_is_sent_natively(server: FakeServer) -> None:
     assert sent.body == {
         "model": "small",
         "max_tokens": 300,
-        "system": "You explain.",
+        "system": [
+            {"type": "text", "text": "You explain.", "cache_control": {"type": "ephemeral"}}
+        ],
         "messages": [{"role": "user", "content": "Why?"}],
         "output_config": {
             "format": {
@@ -95,7 +98,13 @@ async def test_all_input_is_counted(server: FakeServer) -> None:
     server.answer(anthropic_body())
     async with ANTHROPIC.judge(server) as judge:
         usage = (await judge.send(question())).usage
-    assert usage == Usage(tokens_in=120, tokens_out=30, tokens_cached=70)
+    assert usage == Usage(
+        tokens_in=120,
+        tokens_out=30,
+        tokens_cached=70,
+        tokens_cache_write=30,
+        tokens_reasoning=5,
+    )
 
 
 async def test_usage_without_a_cache_is_the_fresh_input(server: FakeServer) -> None:
@@ -147,3 +156,77 @@ async def test_a_plain_text_question_binds_the_model_to_nothing(server: FakeServ
     assert "output_config" not in server.sent[0].body
     assert reply.text == "YES"
     assert not reply.structured
+
+
+def tool_call(stop_reason: str = "tool_use") -> dict[str, object]:
+    block = {"type": "tool_use", "id": "t1", "name": "reason", "input": {"reason": "sö"}}
+    return anthropic_body(content=[block], stop_reason=stop_reason)
+
+
+async def test_a_tool_is_forced_and_its_input_is_the_reply(server: FakeServer) -> None:
+    server.answer(tool_call())
+    async with ANTHROPIC.judge(server) as judge:
+        reply = await judge.send(replace(question(), rung=Rung.TOOL))
+    body = server.sent[0].body
+    assert "output_config" not in body
+    assert body["tool_choice"] == {
+        "type": "tool",
+        "name": "reason",
+        "disable_parallel_tool_use": True,
+    }
+    (tool,) = body["tools"]
+    assert tool["name"] == "reason"
+    assert tool["strict"] is True
+    assert tool["input_schema"]["required"] == ["reason"]
+    assert reply.text == '{"reason": "sö"}'
+    assert reply.stop is Stop.OK
+    assert reply.structured
+    assert reply.rung is Rung.TOOL
+
+
+async def test_a_call_cut_off_by_the_limit_of_tokens_is_not_whole(server: FakeServer) -> None:
+    server.answer(tool_call(stop_reason="max_tokens"))
+    async with ANTHROPIC.judge(server) as judge:
+        reply = await judge.send(replace(question(), rung=Rung.TOOL))
+    assert reply.stop is Stop.LENGTH
+
+
+async def test_words_in_place_of_the_call_are_the_reply(server: FakeServer) -> None:
+    server.answer(anthropic_body())
+    async with ANTHROPIC.judge(server) as judge:
+        reply = await judge.send(replace(question(), rung=Rung.TOOL))
+    assert reply.text == '{"reason": "so"}'
+
+
+async def test_the_schema_stands_in_the_prompt_where_nothing_else_binds(
+    server: FakeServer,
+) -> None:
+    server.answer(anthropic_body())
+    async with ANTHROPIC.judge(server) as judge:
+        reply = await judge.send(replace(question(), rung=Rung.TEXT))
+    (sent,) = server.sent
+    assert set(sent.body) == {"model", "max_tokens", "system", "messages"}
+    (message,) = sent.body["messages"]
+    assert message["content"].startswith("Why?\n\nAnswer with one JSON object")
+    assert json.loads(message["content"].rpartition("\n")[2]) == SCHEMA
+    assert not reply.structured
+    assert reply.rung is Rung.TEXT
+
+
+async def test_json_without_a_schema_is_no_way_of_this_api(server: FakeServer) -> None:
+    async with ANTHROPIC.judge(server) as judge:
+        assert judge.rungs == (Rung.SCHEMA, Rung.TOOL, Rung.TEXT)
+        with pytest.raises(JudgeUnsupported, match="no way to ask by json"):
+            await judge.send(replace(question(), rung=Rung.JSON))
+    assert not server.sent
+
+
+async def test_the_limits_beside_a_reply_are_read(server: FakeServer) -> None:
+    headers = {
+        "anthropic-ratelimit-requests-limit": "50",
+        "anthropic-ratelimit-tokens-limit": "90000",
+        "anthropic-ratelimit-input-tokens-limit": "40000",
+    }
+    server.answer(anthropic_body(), headers=headers)
+    async with ANTHROPIC.judge(server) as judge:
+        assert (await judge.send(question())).limits == RateLimits(50, 40_000)

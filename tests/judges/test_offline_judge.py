@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.domain.judge_names import judge_title
 from faithtui.domain.tasks import (
     ConcludeReasons,
     EvidenceGroup,
@@ -28,10 +29,9 @@ from faithtui.domain.tasks import (
     SupportAnswer,
     Task,
 )
-from faithtui.judges import overlap
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Stop, Usage
-from faithtui.judges.offline_judge import OfflineJudge, judge
-from faithtui.judges.opening import judge_title
+from faithtui.judges.offline_judge import OfflineJudge, evidence, judge, offline_fingerprint
+from faithtui.judges.overlap_weights import VERSION, shipped_weights
 
 BAKERY = (
     "The bakery opened in 1962. It sells rye bread on Mondays. Its oven is heated with beech wood."
@@ -82,12 +82,30 @@ async def test_it_says_what_it_is() -> None:
     assert judge_title("openai:gpt") == "openai:gpt"
 
 
-def test_the_fingerprint_changes_with_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = OfflineJudge().fingerprint
-    assert before == OfflineJudge().fingerprint
-    assert f"overlap-baseline/{overlap.VERSION};" in before
-    monkeypatch.setattr("faithtui.judges.offline_judge.WEIGHTS", (1.0,) * 12)
-    assert OfflineJudge().fingerprint != before
+def test_the_fingerprint_names_everything_an_answer_depends_on() -> None:
+    fingerprint = OfflineJudge().fingerprint
+    assert fingerprint == OfflineJudge(calibration=(1.0, 0.0)).fingerprint
+    assert f"overlap-baseline/{VERSION};weights={shipped_weights().digest};" in fingerprint
+    assert "recalibrated" not in fingerprint
+    recalibrated = OfflineJudge(calibration=(0.8, -0.25)).fingerprint
+    assert recalibrated == f"{fingerprint};recalibrated=0.8,-0.25"
+    assert recalibrated == offline_fingerprint((0.8, -0.25))
+
+
+async def test_a_calibration_moves_probabilities_and_with_them_verdicts() -> None:
+    task = JudgeClaims(claims=(TRUTHS[0], "The bakery opened in 1926."), truths=TRUTHS)
+    plain = await answer(task)
+    strict = await answer(task, OfflineJudge(calibration=(1.0, -6.0)))
+    assert plain["c0"]["verdict"] == "yes"
+    assert strict["c0"]["verdict"] == "idk"
+    assert strict["c0"]["confidence"] < 0.5 < plain["c0"]["confidence"]
+    assert strict["c1"]["verdict"] == plain["c1"]["verdict"] == "no"
+
+
+async def test_a_calibration_cannot_lift_a_clash_above_its_cap() -> None:
+    lenient = OfflineJudge(calibration=(1.0, 6.0))
+    reply = await answer(JudgeClaims(claims=("It opened in 1926.",), truths=TRUTHS), lenient)
+    assert reply["c0"]["confidence"] <= 0.4
 
 
 async def test_a_reply_costs_nothing_and_tells_its_latency() -> None:
@@ -485,3 +503,11 @@ def test_one_claim_can_be_judged_against_one_text() -> None:
     assert (verdict, confidence) == ("yes", supported)
     verdict, confidence, supported = judge("Whales sing.", BAKERY)
     assert (verdict, confidence) == ("idk", 1 - supported)
+
+
+def test_evidence_of_one_text_is_the_best_sentence_first() -> None:
+    claim = "The oven is heated with beech wood and rye bread is sold on Mondays."
+    found = [BAKERY[start:end] for start, end in evidence(claim, BAKERY)]
+    assert found[0] == TRUTHS[2]
+    assert found[1] == TRUTHS[1]
+    assert evidence("Whales sing.", BAKERY) == []

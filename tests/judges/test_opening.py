@@ -8,9 +8,11 @@ import pytest
 
 from faithtui.errors import ConfigError, InputError
 from faithtui.judges.endpoints import PROVIDERS, Endpoint, endpoint_of
+from faithtui.judges.keys import key_for
 from faithtui.judges.opening import judge_fingerprint, missing_key, open_judge
 from faithtui.judges.secret import HIDDEN, NO_KEY, Secret
-from tests.judges.questions import KEY
+from tests.judges.fake_server import FakeServer, openai_body
+from tests.judges.questions import KEY, question
 
 KEYS = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
 
@@ -36,6 +38,8 @@ def endpoint(ref: str, base_url: str | None = None) -> Endpoint:
         "mistral:large",
         "openai:a\nb",
         "openai:\udc80",
+        "ollama",
+        "offline:",
     ],
 )
 def test_a_judge_nobody_knows_is_refused_with_the_known_ones(ref: str) -> None:
@@ -88,8 +92,8 @@ def test_another_host_needs_no_key() -> None:
 def test_the_providers_key_is_for_the_providers_host_alone(base_url: str) -> None:
     elsewhere = endpoint("openai:m", base_url)
     assert not elsewhere.is_official
-    assert elsewhere.key(KEYS).reveal() == NO_KEY
-    assert elsewhere.key({**KEYS, "FAITHTUI_JUDGE_KEY": " own "}).reveal() == "own"
+    assert key_for(elsewhere, KEYS).reveal() == NO_KEY
+    assert key_for(elsewhere, {**KEYS, "FAITHTUI_JUDGE_KEY": " own "}).reveal() == "own"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,7 @@ def test_the_providers_key_is_for_the_providers_host_alone(base_url: str) -> Non
 def test_the_providers_host_gets_the_providers_key(ref: str, base_url: str | None) -> None:
     official = endpoint(ref, base_url)
     assert official.is_official
-    assert official.key({**KEYS, "FAITHTUI_JUDGE_KEY": "other"}).reveal() == KEY
+    assert key_for(official, {**KEYS, "FAITHTUI_JUDGE_KEY": "other"}).reveal() == KEY
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "tab\tkey"])
@@ -166,6 +170,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
         ("openai:llama3:8b", "http://localhost:11434"),
         ("anthropic:claude-haiku-5-5", None),
         ("anthropic:m", "http://localhost:8080/v1"),
+        ("ollama:llama3:8b", None),
     ],
 )
 async def test_names_and_fingerprints_are_those_of_the_open_judge(
@@ -176,6 +181,42 @@ async def test_names_and_fingerprints_are_those_of_the_open_judge(
         assert judge.fingerprint == judge_fingerprint(ref, base_url)
         assert KEY not in judge.fingerprint
         assert judge.takes_images is (ref != "offline")
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("ollama", "http://localhost:11434/v1"),
+        ("vllm", "http://localhost:8000/v1"),
+        ("llamacpp", "http://localhost:8080/v1"),
+        ("lmstudio", "http://localhost:1234/v1"),
+    ],
+)
+def test_programs_that_serve_models_are_found_where_they_listen(name: str, address: str) -> None:
+    preset = endpoint(f"{name}:org/model:8b")
+    assert preset.ref == f"{name}:org/model:8b"
+    assert preset.base_url == address
+    assert preset.is_local
+    assert not preset.is_official
+    assert key_for(preset, KEYS).reveal() == NO_KEY
+    assert key_for(preset, {"FAITHTUI_JUDGE_KEY": "own"}).reveal() == "own"
+    assert missing_key(preset.ref, None, {}) is None
+    # However the same model at the same address is called, its replies are the same.
+    assert preset.fingerprint == endpoint("openai:org/model:8b", address).fingerprint
+
+
+def test_a_program_elsewhere_is_given_by_its_address() -> None:
+    elsewhere = endpoint("vllm:m", "http://gpu.example:9000")
+    assert elsewhere.base_url == "http://gpu.example:9000/v1"
+    assert not elsewhere.is_local
+    assert not endpoint("vllm:m", "https://api.openai.com/v1").is_official
+
+
+async def test_a_program_is_asked_in_openais_protocol(server: FakeServer) -> None:
+    server.answer(openai_body())
+    async with open_judge("ollama:small", base_url=server.url, environ={}) as judge:
+        assert (await judge.send(question())).text == '{"reason": "so"}'
+    assert server.sent[0].path == "/v1/chat/completions"
 
 
 async def test_a_replay_has_the_fingerprint_of_its_file(tmp_path: Path) -> None:
@@ -201,16 +242,17 @@ def test_fingerprints_tell_judges_apart() -> None:
 
 FRESH = """
 import sys
+from faithtui.judges.keys import key_for
 from faithtui.judges.opening import judge_fingerprint, missing_key, open_judge
 judge_fingerprint("openai:m"), judge_fingerprint("anthropic:m", "http://localhost:1")
-missing_key("openai:m", None, {})
-open_judge("anthropic:m", environ={"ANTHROPIC_API_KEY": "k"})
-loaded = {"openai", "anthropic", "httpx2", "pydantic"} & set(sys.modules)
+missing_key("openai:m", None, {"OPENAI_API_KEY": "k"})
+loaded = {"openai", "anthropic", "httpx2", "pydantic", "importlib.metadata"} & set(sys.modules)
 sys.exit(", ".join(sorted(loaded)) or 0)
 """
 
 FRESH_OPENAI = """
 import asyncio, sys
+from faithtui.judges.keys import key_for
 from faithtui.judges.opening import open_judge
 async def main():
     async with open_judge("openai:m", environ={"OPENAI_API_KEY": "k"}):

@@ -5,21 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.judges.clashes import ClashKind, common_length, find_clash
-from faithtui.judges.lexicon import OPPOSITE_PAIRS
+from faithtui.judges.clashes import ClashKind, find_clash
+from faithtui.judges.lexicon import IRREGULAR, OPPOSITE_PAIRS
 from faithtui.judges.overlap import (
     CLASH_CAP,
-    FEATURES,
-    WEIGHTS,
     Answer,
     Finding,
-    compare,
+    chance_of,
     judge_claim,
-    probability,
+    recalibrated,
 )
-from faithtui.judges.overlap_index import Context, read_sentence
+from faithtui.judges.overlap_features import compare
+from faithtui.judges.overlap_index import Context, common_length, read_context
+from faithtui.judges.overlap_weights import FEATURES, shipped_weights
 from faithtui.judges.sentences import Span, sentence_spans
-from faithtui.judges.words import read_words, stem
+from faithtui.judges.words import read_stems, read_words, stem
 
 LIGHTHOUSE = (
     "The lighthouse of Marrow Point was finished in 1884. It stands 41 metres above the sea. "
@@ -29,11 +29,7 @@ LIGHTHOUSE = (
 
 
 def index(*passages: str) -> Context:
-    context = Context()
-    for position, passage in enumerate(passages):
-        for span in sentence_spans(passage):
-            context.add(position, read_sentence(passage, span))
-    return context
+    return read_context(passages)
 
 
 def judged(claim: str, *passages: str) -> Finding:
@@ -78,7 +74,16 @@ def test_a_number_said_elsewhere_of_the_same_thing_is_no_contradiction() -> None
 @pytest.mark.parametrize(
     ("claim", "sentence", "kind"),
     [
-        ("Sales fell 12% in spring.", "Sales rose 12% in spring.", ClashKind.OPPOSITE),
+        ("Revenue fell 12%.", "Revenue rose 12%.", ClashKind.OPPOSITE),
+        ("Sales grew in spring.", "Sales shrank in spring.", ClashKind.OPPOSITE),
+        ("The club won the cup.", "The club lost the cup.", ClashKind.OPPOSITE),
+        ("The town bought the old mill.", "The town sold the old mill.", ClashKind.OPPOSITE),
+        ("The strike began in May.", "The strike ended in May.", ClashKind.OPPOSITE),
+        ("The fund gained 4 points.", "The fund lost 4 points.", ClashKind.OPPOSITE),
+        ("Prices sank in autumn.", "Prices soared in autumn.", ClashKind.OPPOSITE),
+        ("Pumps work inefficiently there.", "Pumps work efficiently there.", ClashKind.OPPOSITE),
+        ("The lease runs six months.", "The lease runs six weeks.", ClashKind.OPPOSITE),
+        ("It was sold to a Swedish bank.", "It was sold to a Danish bank.", ClashKind.OPPOSITE),
         ("The pier was opened in May.", "The pier was opened in July.", ClashKind.DATE),
         ("The second bridge was sold.", "The third bridge was sold.", ClashKind.DATE),
         ("It opened in 1931.", "It opened in 1930.", ClashKind.NUMBER),
@@ -106,6 +111,11 @@ def test_explicit_differences_clash(claim: str, sentence: str, kind: ClashKind) 
         ("Three million tickets were sold.", "3,000,000 tickets were sold."),
         ("It grew by 12 percent.", "It grew by 12%."),
         ("The route is not easy to walk.", "The route is difficult to walk."),
+        ("It is not at all easy to sell it.", "It is difficult to sell it, and not cheap."),
+        ("It is a risk most prefer to avoid.", "It is a risk most prefer not to take."),
+        ("The name doesn't match the card.", "Verify that the name matches the card."),
+        ("The wall is gray.", "The wall is grey."),
+        ("It is an invaluable find.", "It is a valuable find."),
         ("The result will be known on Friday.", "The result will not be known until Friday."),
         ("She is not only a pilot.", "She is a pilot."),
         ("It has 12 rooms and 40 doors.", "It has 40 doors and 12 rooms."),
@@ -205,9 +215,39 @@ def test_other_scripts_are_compared_but_called_unmeasured(claim: str, passage: s
     assert "measured on English only" in finding.reason
 
 
-def test_a_claim_in_another_language_than_the_context_is_undecided() -> None:
-    passage = "Der Leuchtturm steht seit vielen Jahren auf der Klippe."
-    assert judged("The lighthouse has stood on the cliff for years.", passage).answer is Answer.IDK
+def test_a_language_with_latin_letters_is_noticed_too() -> None:
+    passage = "Der Turm ist sehr hoch und steht auf der Klippe."
+    finding = judged(passage, passage)
+    assert finding.answer is Answer.YES
+    assert finding.reason.endswith(
+        "Unmeasured language (German): this heuristic was measured on English only."
+    )
+
+
+def test_english_is_measured_and_says_nothing_of_it() -> None:
+    assert "anguage" not in judged("It stands 41 metres above the sea.", LIGHTHOUSE).reason
+
+
+@pytest.mark.parametrize(
+    ("claim", "languages"),
+    [
+        ("Der Leuchtturm steht in 1884 auf der Klippe Marrow Point.", "German, the context as"),
+        ("Маяк Marrow Point стоит над морем с 1884 года.", "Cyrillic, the context as English"),
+    ],
+)
+def test_a_claim_in_another_language_than_the_context_is_undecided(
+    claim: str, languages: str
+) -> None:
+    finding = judged(claim, LIGHTHOUSE)
+    assert finding.answer is Answer.IDK
+    assert finding.probability <= CLASH_CAP
+    assert f"the claim reads as {languages}" in finding.reason
+
+
+def test_recalibration_moves_log_odds_and_leaves_certainty_alone() -> None:
+    assert recalibrated(0.7, (1.0, 0.0)) == 0.7
+    assert recalibrated(0.5, (2.0, 1.0)) == pytest.approx(1 / (1 + math.exp(-1)))
+    assert [recalibrated(end, (0.5, 3.0)) for end in (0.0, 1.0)] == [0.0, 1.0]
 
 
 TEXTS = st.text(
@@ -240,14 +280,37 @@ def test_words_are_ranges_of_their_text_in_order(text: str) -> None:
     assert [word.start for word in words] == sorted(word.start for word in words)
 
 
+@given(TEXTS, st.integers(0, 5))
+def test_stems_read_alone_are_those_of_the_words(text: str, start: int) -> None:
+    stems = read_stems(text, start, len(text))
+    words = read_words(text, start)
+    if stems is None:
+        assert any(word.number is not None or not word.text.isascii() for word in words) or any(
+            word.text in ["percent", "percentage", "pct", "k", "mn", "bn"] for word in words
+        )
+    else:
+        assert list(stems) == [word.stem for word in words]
+        assert all(word.number is None for word in words)
+
+
+@given(TEXTS, TEXTS)
+def test_words_of_a_range_are_those_of_the_cut_text(before: str, text: str) -> None:
+    shift = len(before) + 1
+    ranged = read_words(f"{before} {text} 9", shift, shift + len(text))
+    assert ranged == [
+        word._replace(start=word.start + shift, end=word.end + shift) for word in read_words(text)
+    ]
+
+
 @given(TEXTS, TEXTS)
 def test_common_length_is_that_of_the_plain_algorithm(left: str, right: str) -> None:
-    one, other = read_words(left), read_words(right)
+    one = [word.stem for word in read_words(left)]
+    other = [word.stem for word in read_words(right)]
     row = [0] * (len(other) + 1)
     for mine in one:
         before, row = row, [0]
         for column, theirs in enumerate(other):
-            same = mine.stem == theirs.stem
+            same = mine == theirs
             row.append(before[column] + 1 if same else max(before[column + 1], row[column]))
     assert common_length(one, other) == row[-1]
 
@@ -266,17 +329,14 @@ def test_a_text_of_a_hundred_thousand_characters_is_judged() -> None:
     assert finding.evidence[0].span.of(passage) == "Barrel 2112 was rolled to the 2112 quay."
 
 
-def test_weights_have_their_fixed_signs() -> None:
-    supporting = {"covered", "bigrams", "common_order", "pairs_meet"}
-    assert len(WEIGHTS) == len(FEATURES)
-    for name, weight in zip(FEATURES, WEIGHTS, strict=True):
-        assert weight > 0 if name in supporting else weight < 0, name
-
-
-def test_probability_is_the_calibrated_logistic_of_the_features() -> None:
-    values = [0.5] * len(FEATURES)
-    assert 0 < probability(values) < probability([1, 1, 1, 1, *[0] * 8]) < 1
-    assert math.isclose(probability([0] * 12), 1 / (1 + math.exp(0.9384 * 1.5537 + 0.0141)))
+def test_the_probability_is_the_calibrated_logistic_of_the_features() -> None:
+    part = compare("It stands 41 metres above the cold sea.", index(LIGHTHOUSE))
+    weights = shipped_weights()
+    raw = weights.intercept + sum(
+        w * x for w, x in zip(weights.weights, part.features, strict=True)
+    )
+    slope, intercept = weights.calibration
+    assert math.isclose(chance_of([part], weights), 1 / (1 + math.exp(-(slope * raw + intercept))))
 
 
 @pytest.mark.parametrize(
@@ -284,7 +344,11 @@ def test_probability_is_the_calibrated_logistic_of_the_features() -> None:
     [
         ("It stands 41 metres above 19 rocks.", "numbers_missing"),
         ("It stands above Dover.", "names_missing"),
-        ("It stands above several gloomy rocks.", "missing_run"),
+        (
+            "It stands 41 metres above the sea, closed to boats in winter, its electric lamp "
+            "installed by a keeper at Marrow.",
+            "names_far",
+        ),
         ("It stands above my sea.", "first_person"),
         ("It never stands above the sea.", "negation_added"),
     ],
@@ -305,10 +369,15 @@ def test_each_weakness_shows_in_its_feature(claim: str, feature: str) -> None:
         ("city", "cities"),
         ("rise", "rose", "risen"),
         ("keeper", "keepers", "keeper's"),
+        ("child", "children", "child's", "children's"),
     ],
 )
 def test_forms_of_a_word_share_a_stem(forms: tuple[str, ...]) -> None:
     assert all(stem(one) == stem(other) for one, other in combinations(forms, 2))
+
+
+def test_irregular_forms_lead_to_a_form_that_is_not_irregular_itself() -> None:
+    assert [form for form, base in IRREGULAR.items() if base in IRREGULAR] == []
 
 
 def test_opposites_have_different_stems() -> None:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
 from faithtui.judges.base import Usage
-from faithtui.judges.prices import cost_usd, read_prices
+from faithtui.judges.prices import cost_nusd, cost_usd, read_prices, worst_nusd
+from tests.judges.acme import install
 
 MILLION = Usage(tokens_in=1_000_000, tokens_out=1_000_000)
 ONE_PRICE = """
@@ -79,8 +80,8 @@ def test_a_dated_version_costs_what_its_model_does(name: str) -> None:
 
 def test_another_server_has_no_price_of_the_providers() -> None:
     usage = Usage(tokens_in=100, tokens_out=100)
-    at_home = cost_usd("openai:gpt-6-luna", usage, base_url="http://localhost:8080")
-    assert at_home is None
+    elsewhere = cost_usd("openai:gpt-6-luna", usage, base_url="http://relay.example:8080")
+    assert elsewhere is None
     official = cost_usd("openai:gpt-6-luna", usage, base_url="https://eu.api.openai.com/v1")
     assert official == cost_usd("openai:gpt-6-luna", usage)
 
@@ -161,3 +162,106 @@ def test_cost_is_never_negative_and_grows_with_every_token(
     assert cost(Usage(read + 1, written, cached)) > here
     assert cost(Usage(read, written + 1, cached)) > here
     assert here <= cost(Usage(read, written, 0))
+
+
+@pytest.mark.parametrize(
+    ("judge", "base_url"),
+    [
+        ("ollama:llama3:8b", None),
+        ("vllm:m", None),
+        ("openai:gpt-6-luna", "http://localhost:8080"),
+        ("anthropic:claude-haiku-5-5", "http://127.0.0.1:8080"),
+    ],
+)
+def test_a_server_on_this_machine_sends_no_bill(judge: str, base_url: str | None) -> None:
+    # Not even one that tells no tokens.
+    assert cost_nusd(judge, Usage(), base_url=base_url) == 0
+    assert worst_nusd(judge, 10**6, 10**6, base_url=base_url) == 0
+
+
+def test_a_server_in_the_network_has_no_known_price() -> None:
+    assert cost_nusd("ollama:m", Usage(1, 1), base_url="http://gpu.example:11434") is None
+
+
+def test_cost_is_counted_in_whole_nano_dollars() -> None:
+    # 2.00 $/M are 2,000 nano-dollars a token, 0.20 are 200, 10.00 are 10,000.
+    cost = cost_nusd("openai:gpt-6-sol", Usage(1_000, 7, tokens_cached=400))
+    assert cost == 600 * 2_000 + 400 * 200 + 7 * 10_000
+
+
+def test_what_is_written_to_the_cache_has_its_own_price() -> None:
+    usage = Usage(1_000, 10, tokens_cached=200, tokens_cache_write=300)
+    cost = cost_nusd("anthropic:claude-sonnet-5-5", usage)
+    assert cost == 500 * 2_000 + 200 * 100 + 300 * 2_500 + 10 * 10_000
+    # Where no such price is known, it is that of any other input.
+    assert cost_nusd("openai:gpt-6-sol", usage) == 800 * 2_000 + 200 * 200 + 10 * 10_000
+
+
+def test_odd_counts_of_the_cache_never_exceed_what_was_read() -> None:
+    usage = Usage(10, 0, tokens_cached=7, tokens_cache_write=10**6)
+    assert cost_nusd("anthropic:claude-sonnet-5-5", usage) == 7 * 100 + 3 * 2_500
+
+
+def test_a_batch_costs_half() -> None:
+    usage = Usage(1_001, 3, tokens_cached=100)
+    single = cost_nusd("openai:gpt-6-luna", usage)
+    assert single is not None
+    assert cost_nusd("openai:gpt-6-luna", usage, batch=True) == -(-single // 2)
+
+
+def test_a_batch_without_a_price_of_its_own_costs_the_same(tmp_path: Path) -> None:
+    table = tmp_path / "prices.toml"
+    table.write_text(ONE_PRICE)
+    cost = cost_nusd(
+        "openai:llama3:8b",
+        Usage(3, 5),
+        base_url="http://localhost:8080",
+        batch=True,
+        table=table,
+    )
+    assert cost == 3 * 500 + 5 * 1_000
+
+
+def test_a_fraction_of_a_nano_dollar_is_rounded_up(tmp_path: Path) -> None:
+    table = tmp_path / "prices.toml"
+    table.write_text(ONE_PRICE.replace("0.5", "0.0004"))
+    cost = cost_nusd("openai:llama3:8b", Usage(1, 0), base_url="http://localhost:8080", table=table)
+    assert cost == 1
+
+
+def test_the_worst_case_is_everything_written_and_nothing_cached() -> None:
+    assert worst_nusd("openai:gpt-6-sol", 1_000, 300) == 1_000 * 2_000 + 300 * 10_000
+    assert worst_nusd("anthropic:claude-sonnet-5-5", 1_000, 300) == 1_000 * 2_500 + 300 * 10_000
+    half = worst_nusd("openai:gpt-6-sol", 1_000, 300, batch=True)
+    assert half == 500 * 2_000 + 150 * 10_000
+    assert worst_nusd("openai:gpt-6-luna", 272_001, 1) is None
+    assert worst_nusd("openai:gpt-7", 1, 1) is None
+    assert worst_nusd("offline", 10**9, 10**9) == 0
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS, st.booleans())
+def test_no_call_costs_more_than_its_worst_case(
+    read: int, written: int, cached: int, into_cache: int, batch: bool
+) -> None:
+    for judge in ("anthropic:claude-haiku-5-5", "openai:gpt-6-astra"):
+        cost = cost_nusd(judge, Usage(read, written, cached, into_cache), batch=batch)
+        worst = worst_nusd(judge, read, written, batch=batch)
+        assert cost is not None
+        assert worst is not None
+        assert 0 <= cost <= worst
+
+
+def test_a_judge_of_a_package_costs_what_the_table_says_and_is_never_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "site")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert cost_nusd("parrot:plain", Usage(1, 1)) is None
+    table = tmp_path / "prices.toml"
+    table.write_text('date = "2026-12"\n[[price]]\njudge = "parrot:plain"\ninput = 1\noutput = 2\n')
+    assert cost_nusd("parrot:plain", Usage(3, 5), table=table) == 3 * 1_000 + 5 * 2_000
+
+
+def test_a_judge_nobody_knows_has_no_price() -> None:
+    with pytest.raises(ConfigError, match="unknown judge"):
+        cost_nusd("parrot:plain", Usage(1, 1))

@@ -15,12 +15,14 @@ from faithtui.errors import (
     JudgeError,
     JudgeQuotaExceeded,
     JudgeRateLimited,
+    JudgeRefused,
     JudgeRequestRejected,
     JudgeTimeout,
     JudgeUnavailable,
+    JudgeUnsupported,
 )
 from faithtui.judges import exchange
-from faithtui.judges.base import ImageData, Stop, Usage
+from faithtui.judges.base import ImageData, Rung, Stop, Usage
 from faithtui.judges.exchange import MOST_TOKENS
 from faithtui.judges.failures import MAX_SENTENCE
 from faithtui.judges.opening import open_judge
@@ -36,11 +38,15 @@ async def ask(
     *,
     timeout_s: float = 10.0,
     images: tuple[ImageData, ...] = (),
+    rung: Rung | None = None,
+    schema: bool = True,
 ) -> JudgeError:
     """Ask once, expecting an error and exactly one request on the wire."""
+    asked = replace(question(), images=images, rung=rung)
+    asked = asked if schema else replace(asked, schema=None)
     async with side.judge(server, timeout_s=timeout_s) as judge:
         with pytest.raises(JudgeError) as caught:
-            await judge.send(replace(question(), images=images))
+            await judge.send(asked)
     assert len(server.sent) == 1
     return caught.value
 
@@ -474,3 +480,126 @@ async def test_an_image_without_bytes_and_address_is_not_sent(
         with pytest.raises(JudgeRequestRejected, match=r"image 2222.*neither bytes nor an address"):
             await judge.send(replace(question(), images=(replace(ADDRESSED, url=None),)))
     assert not server.sent
+
+
+@pytest.mark.parametrize(
+    ("rung", "status", "body"),
+    [
+        (Rung.SCHEMA, 400, refusal("Invalid parameter: 'response_format' of type 'json_schema'")),
+        (Rung.SCHEMA, 400, refusal("no", param="response_format")),
+        (Rung.SCHEMA, 400, refusal("output_config.format: Extra inputs are not permitted")),
+        (Rung.SCHEMA, 422, {"detail": [{"loc": ["body", "response_format"], "msg": "bad"}]}),
+        (Rung.SCHEMA, 400, refusal("failed to parse grammar")),
+        (Rung.SCHEMA, 500, refusal("[{'loc': ('body', 'response_format', 'type')}]")),
+        (Rung.SCHEMA, 500, refusal("2 validation errors for CreateChatCompletion")),
+        (Rung.SCHEMA, 501, refusal("structured output is not implemented")),
+        (Rung.TOOL, 404, refusal("No endpoints found that support tool use")),
+        (Rung.TOOL, 400, refusal("tools: small does not support tools")),
+        (Rung.TOOL, 400, refusal("no", param="tool_choice")),
+        (Rung.TOOL, 415, refusal("functions are not available here")),
+    ],
+)
+async def test_a_form_the_server_does_not_know_is_told_from_a_bad_request(
+    side: Side, server: FakeServer, rung: Rung, status: int, body: dict[str, object]
+) -> None:
+    server.answer(body, status=status)
+    error = await ask(side, server, rung=rung)
+    assert type(error) is JudgeUnsupported
+    assert error.status == status
+    assert f"cannot be asked by {rung}" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("rung", "status", "body", "expected"),
+    [
+        (Rung.TEXT, 400, refusal("json_schema and tools are unknown"), JudgeRequestRejected),
+        (Rung.SCHEMA, 401, refusal("no tools or json_schema for this key"), JudgeAuthFailed),
+        (Rung.SCHEMA, 402, refusal("response_format costs more"), JudgeQuotaExceeded),
+        (Rung.SCHEMA, 429, refusal("too many json_schema requests"), JudgeRateLimited),
+        (Rung.SCHEMA, 503, refusal("json_schema workers are busy"), JudgeUnavailable),
+        (Rung.SCHEMA, 500, refusal("something went wrong"), JudgeUnavailable),
+        (Rung.SCHEMA, 400, refusal("1 validation error for messages"), JudgeRequestRejected),
+        (Rung.TOOL, 404, refusal("model 'small' not found"), JudgeRequestRejected),
+        (
+            Rung.TOOL,
+            400,
+            refusal("maximum context length is 8192 tokens, 99 of them in the functions"),
+            JudgeRequestRejected,
+        ),
+    ],
+)
+async def test_what_is_no_matter_of_form_is_not_taken_for_one(
+    side: Side,
+    server: FakeServer,
+    rung: Rung,
+    status: int,
+    body: dict[str, object],
+    expected: type[JudgeError],
+) -> None:
+    server.answer(body, status=status)
+    assert type(await ask(side, server, rung=rung)) is expected
+
+
+async def test_a_question_without_a_form_cannot_have_the_wrong_one(
+    side: Side, server: FakeServer
+) -> None:
+    server.answer(refusal("unknown field response_format"), status=400)
+    assert type(await ask(side, server, schema=False)) is JudgeRequestRejected
+
+
+async def test_a_model_with_a_telling_name_is_no_matter_of_form(
+    side: Side, server: FakeServer
+) -> None:
+    server.answer(refusal("model 'json_schema-7b' not found"), status=404)
+    ref = f"{side.name}:json_schema-7b"
+    async with open_judge(ref, base_url=server.url, environ={}) as judge:
+        with pytest.raises(JudgeRequestRejected) as caught:
+            await judge.send(question())
+    assert type(caught.value) is JudgeRequestRejected
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, refusal("This model's maximum context length is 8192 tokens")),
+        (400, refusal("no", code="context_length_exceeded")),
+        (400, refusal("prompt is too long: 210000 tokens > 200000 maximum")),
+        (400, refusal("no", type="exceed_context_size_error")),
+        (413, refusal("Request exceeds the maximum size", type="request_too_large")),
+        (413, refusal("no")),
+        (500, refusal("the request exceeds the available context size")),
+    ],
+)
+async def test_a_question_too_long_says_what_to_do(
+    side: Side, server: FakeServer, status: int, body: dict[str, object]
+) -> None:
+    server.answer(body, status=status)
+    error = await ask(side, server)
+    assert type(error) is JudgeRequestRejected
+    assert "longer than this judge can read: choose a judge with a larger" in str(error)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        refusal("The response was filtered due to the prompt", code="content_filter"),
+        refusal("Output blocked by content filtering policy"),
+    ],
+)
+async def test_a_filter_in_front_of_the_model_is_a_refusal(
+    side: Side, server: FakeServer, body: dict[str, object]
+) -> None:
+    server.answer(body, status=400)
+    error = await ask(side, server)
+    assert type(error) is JudgeRefused
+    assert error.raw
+    assert "A filter kept the question from the model" in str(error)
+
+
+async def test_how_it_was_asked_is_no_part_of_who_was_asked(side: Side, server: FakeServer) -> None:
+    server.answer(side.body())
+    async with side.judge(server) as judge:
+        before = judge.fingerprint
+        for rung in judge.rungs:
+            await judge.send(replace(question(), rung=rung))
+        assert judge.fingerprint == before

@@ -1,9 +1,15 @@
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.judges.sentences import SentenceKind, answer_sentences, sentence_spans
 
+GOLD = json.loads(
+    (Path(__file__).parents[2] / "fixtures" / "sentences" / "awkward.json").read_text("utf-8")
+)["passages"]
 AWKWARD = st.text(
     st.one_of(
         st.sampled_from('aB1 .!?\n\r\t"()*_-#>:,\u2028\u3000\u200d中。😀é\x00\x85'),
@@ -186,3 +192,19 @@ def test_only_claims_are_statements() -> None:
     answer = "Hi! The ferry leaves at nine. Do you need a ticket?"
     claims = [each.text for each in answer_sentences(answer) if each.kind is SentenceKind.CLAIM]
     assert claims == ["The ferry leaves at nine."]
+
+
+@pytest.mark.parametrize("passage", GOLD, ids=[each["name"] for each in GOLD])
+def test_awkward_passages_are_cut_and_named_as_people_would(passage: dict[str, object]) -> None:
+    text = str(passage["text"])
+    assert [[found, kind] for found, kind in kinds(text)] == passage["sentences"]
+
+
+@pytest.mark.parametrize(
+    "marker",
+    ["5.", "12)", "(3)", "a)", "iv.", "-", "•", "*", "–", "1.\n2.", "**2.**", "- \n- ", "7"],
+)
+@pytest.mark.parametrize("where", ["{0}\nOil floats.", "Oil floats.\n{0}", "Oil floats.\n\n{0}\n"])
+def test_a_list_marker_alone_is_never_a_claim(marker: str, where: str) -> None:
+    found = answer_sentences(where.format(marker))
+    assert [each.text for each in found if each.kind is SentenceKind.CLAIM] == ["Oil floats."]

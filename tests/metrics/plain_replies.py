@@ -2,12 +2,13 @@
 
 import contextlib
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from faithtui.domain.assessment import Assessment, Conclusion
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.tasks import SupportAnswer
-from faithtui.engine.asking import Asker, MemoryReplies
+from faithtui.engine.asking import Asker
+from faithtui.engine.keeping import MemoryReplies
 from faithtui.errors import JudgeError
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, Stop
 from faithtui.metrics.base import Question
@@ -98,6 +99,9 @@ class PlainAsk:
         self.judge = PlainJudge(replies)
         self.takes_images = False
         self.context_window = self.judge.context_window
+
+    def about(self, window: int) -> Self:
+        return self
 
     def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
         return contextlib.nullcontext()

@@ -5,7 +5,7 @@ import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pytest
 
@@ -51,6 +51,9 @@ class ScriptedAsk:
     @property
     def context_window(self) -> int | None:
         return self._oracle.context_window
+
+    def about(self, window: int) -> Self:
+        return self
 
     def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
         return contextlib.nullcontext()

@@ -422,4 +422,4 @@ def test_every_module_of_a_metric_is_registered() -> None:
 
 
 def test_errors_that_stop_a_run_are_judge_errors() -> None:
-    assert [error.__name__ for error in STOPS_THE_RUN] == ["JudgeAuthFailed", "JudgeQuotaExceeded"]
+    assert [error.__name__ for error in STOPS_THE_RUN] == ["JudgeUnusable"]

@@ -18,7 +18,8 @@ from faithtui.domain.tasks import (
     JudgeClaimList,
     JudgeClaims,
 )
-from faithtui.engine.asking import Asker, MemoryReplies
+from faithtui.engine.asking import Asker
+from faithtui.engine.keeping import MemoryReplies
 from faithtui.engine.measuring import measure_async
 from faithtui.errors import (
     ConfigError,

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from faithtui.domain.review import Action
 from faithtui.errors import StoreError
-from faithtui.store.database import HEAD
+from faithtui.store.identity import HEAD
 from faithtui.store.store import Store
 from tests.store.building import judged, talk
 

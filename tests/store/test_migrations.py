@@ -16,11 +16,11 @@ from faithtui.domain.review import Action
 from faithtui.domain.scores import scored
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
-from faithtui.store.database import HEAD
+from faithtui.store.identity import HEAD
 from faithtui.store.migrations.upgrade import upgrade
 from faithtui.store.records import ImportCounts
-from faithtui.store.store import Store
 from faithtui.store.schema import METADATA
+from faithtui.store.store import Store
 from tests.store.building import FACTS, RELEVANT, SUPPORTED, said, spec_of, talk
 from tests.store.test_claim_kinds import answer, statement
 from tests.store.test_images import DATA, FAR_IMAGE, PIXEL_IMAGE, PIXELS, album
@@ -81,7 +81,7 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
         assert view.item.corrected is not None
         assert view.item.corrected.pooled == scored(2 / 3)
         assert row.spec.rule == FACTS
-        assert store.runs.reply("key") is not None
+        assert store.calls.reply("key") is not None
         conversation = store.conversations.get(view.item.conversation)
         assert len(conversation.ratings) == 2
         assert store.conversations.import_batch([conversation]) == ImportCounts(unchanged=1)

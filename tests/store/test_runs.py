@@ -13,6 +13,7 @@ from faithtui.domain.scores import Score, ScoreSet, ScoreState, no_score, scored
 from faithtui.domain.windows import Window
 from faithtui.errors import StoreError
 from faithtui.store.records import (
+    AskedReply,
     EvidenceView,
     ItemState,
     PendingItem,
@@ -378,13 +379,11 @@ REPLY = StoredReply('{"a": "\ud800"}', "ok", True, 10, 3, 2, "req-1", "model-1",
 
 def test_a_reply_is_found_again_and_its_tokens_are_counted(store: Store) -> None:
     run, (item,) = planned(store, "one")
-    assert store.runs.reply("k") is None
+    assert store.calls.reply("k") is None
     for _ in range(2):
-        store.runs.save_reply(
-            "k", judge="offline", step="claims", run_id=run, item_id=item, reply=REPLY
-        )
-    assert store.runs.reply("k") == replace(REPLY, text='{"a": "\ufffd"}')
-    assert store.runs.reply("other") is None
+        store.calls.save(AskedReply("k", "offline", "claims", run, item), REPLY)
+    assert store.calls.reply("k") == replace(REPLY, text='{"a": "\ufffd"}')
+    assert store.calls.reply("other") is None
     row = store.runs.row(run)
     assert (row.calls, row.tokens_in, row.tokens_out) == (2, 20, 6)
 
@@ -392,14 +391,12 @@ def test_a_reply_is_found_again_and_its_tokens_are_counted(store: Store) -> None
 def test_a_malformed_reply_is_kept_counted_and_never_a_hit(store: Store) -> None:
     run, (item,) = planned(store, "one")
     bad = replace(REPLY, text="Sorry", tokens_in=None, tokens_out=None)
-    store.runs.save_reply(
-        "k", judge="j", step="claims", run_id=run, item_id=item, reply=bad, usable=False
-    )
-    assert store.runs.reply("k") is None
+    store.calls.save(AskedReply("k", "j", "claims", run, item, usable=False), bad)
+    assert store.calls.reply("k") is None
     assert store.runs.row(run).calls == 1
     good = replace(bad, text="{}")
-    store.runs.save_reply("k", judge="j", step="claims", run_id=None, item_id=None, reply=good)
-    assert store.runs.reply("k") == good
+    store.calls.save(AskedReply("k", "j", "claims"), good)
+    assert store.calls.reply("k") == good
     assert store.runs.row(run).calls == 1
 
 
@@ -409,3 +406,21 @@ def test_windows_of_a_pending_conversation_can_be_reviewed(store: Store) -> None
     assert view.item.state is ItemState.PENDING
     assert [claim.id for claim in view.claims] == [ClaimId(1)]
     assert [window.corrected for window in view.windows] == [scored(1.0), scored(1.0)]
+
+
+def test_archived_runs_stay_and_are_not_the_last_one(store: Store) -> None:
+    first, second = (store.runs.create(SPEC, store.conversations.ids()) for _ in range(2))
+    store.runs.archive([second])
+    assert store.runs.last_id() == first
+    assert [row.archived_at is None for row in store.runs.rows()] == [False, True]
+    store.runs.archive([first])
+    assert store.runs.last_id() == second, "where all are archived, the newest of them"
+    store.runs.restore([first, second])
+    assert all(row.archived_at is None for row in store.runs.rows())
+
+
+def test_a_run_that_does_not_exist_archives_none(store: Store) -> None:
+    run = store.runs.create(SPEC, store.conversations.ids())
+    with pytest.raises(StoreError, match="there is no run 99"):
+        store.runs.archive([run, RunId(99)])
+    assert store.runs.row(run).archived_at is None

@@ -3,13 +3,17 @@
 from pathlib import Path
 
 import pytest
+from textual.message import Message
 from textual.pilot import Pilot
 
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.readings import DesignKind, DesignReading
 from faithtui.domain.report import agreement_report
-from faithtui.domain.report_values import AgreementReport, IntervalMethod, Level, ReportSettings
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.settings import IntervalMethod, Level, ReportSettings
+from faithtui.domain.review import Action
 from faithtui.domain.statistics.recoding import IdkRule
+from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.drawing import agreement as draw
 from faithtui.tui.drawing import agreement_parts as parts
@@ -21,7 +25,7 @@ from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from tests.domain.report_building import readings
 from tests.domain.test_report_parts import RULE, claim, said, stratified
-from tests.tui.driving import calm, opened, press, text_of, title
+from tests.tui.driving import calm, opened, press, text_of, title, until
 from tests.tui.test_screens import labelled
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -145,7 +149,7 @@ def test_the_rate_says_which_way_the_judge_errs_and_what_it_rests_on() -> None:
     assert "future" in text
     rows = [claim(i, "no", "yes") for i in range(60)]
     strict = agreement_report(readings(rows), FAITHFULNESS, RULE)
-    assert "the judge is too strict by 1.000" in words(parts.rate_lines(strict.claims, 60))
+    assert "the judge is too strict by 100.0 points" in words(parts.rate_lines(strict.claims, 60))
 
 
 def test_weights_and_ways_are_named_beside_the_coefficients() -> None:
@@ -178,3 +182,66 @@ def test_a_bin_shows_what_was_said_beside_what_is() -> None:
     assert between(0.5, 0.5, 0.5, 0.5, 11) == "·····●·····"
     assert share_bar(0.5, 4) == "██░░"
     assert share_bar(None, 4) == "    "
+
+
+async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
+    app: FaithApp, store_path: Path
+) -> None:
+    labelled(store_path)
+    loaded: list[AgreementScreen.Loaded] = []
+
+    def note(message: Message) -> None:
+        if isinstance(message, AgreementScreen.Loaded) and message not in loaded:
+            loaded.append(message)
+
+    async with app.run_test(size=(120, 40), message_hook=note) as pilot:
+        screen = await agreeing(pilot)
+        await calm(pilot)
+        assert screen.agreement is not None
+        before = screen.agreement.report.claims.table
+        loaded.clear()
+        with Store.open(store_path) as store:
+            run = store.runs.last_id()
+            assert run is not None
+            first = next(each for each in store.reviews.claim_readings(run) if each.human == "yes")
+            (who,) = {each.reviewer for each in first.opinions}
+            store.reviews.record(
+                first.claim, who, Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
+            )
+        screen.reload()
+        await until(pilot, lambda: len(loaded) == 2)
+        await calm(pilot)
+        points, whole = (each.agreement for each in loaded)
+        assert points is not None
+        assert whole is not None
+        assert (points.points_only, whole.points_only) == (True, False)
+        assert points.report.claims.table == whole.report.claims.table
+        assert points.report.claims.table.n == before.n
+        assert points.report.claims.table != before
+        assert "intervals follow" not in title(app)
+        loaded.clear()
+        screen.reload()
+        await until(pilot, lambda: bool(loaded))
+        await calm(pilot)
+        assert len(loaded) == 1
+
+
+def test_shares_that_pass_are_percent_as_in_the_headline() -> None:
+    found = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
+    text = words(parts.rate_lines(found.claims, 60))
+    judge = found.claims.rate.judge
+    assert judge.value is not None
+    assert f"{judge.value:.1%}" in text
+    assert f"{judge.value:.3f}" not in text
+    assert f"passes {judge.value:.1%} of the claims" in found.headline
+
+
+def test_what_is_weighted_and_what_is_counted_is_said_beside_it() -> None:
+    weighted = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
+    for lines in (
+        draw.class_lines(weighted.claims, FAITHFULNESS, 300),
+        draw.detection_lines(weighted.claims, 300),
+    ):
+        assert "the shares are weighted by the sample" in words(lines)
+    plain = agreement_report(readings([claim(0, "no", "yes")]), FAITHFULNESS, RULE)
+    assert "weighted" not in words(draw.detection_lines(plain.claims, 300))

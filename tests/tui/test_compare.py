@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.judge_names import OFFLINE_TITLE
 from faithtui.domain.scores import Score, ScoreState, scored
 from faithtui.metrics import registry
 from faithtui.store.records import (
@@ -111,7 +112,7 @@ async def test_the_answer_is_told_in_words(app: FaithApp) -> None:
         await opened(pilot)
         await press(pilot, "enter", "enter", "M", *(["left"] * 5), "j")
         told = text_of(app, "answer")
-        assert told.startswith(">#1 Turn faithfulness · offline\n   0.00 · 1 contradicted")
+        assert told.startswith(f">#1 Turn faithfulness · {OFFLINE_TITLE}\n   0.00 · 1 contradicted")
         assert "Zips are covered for a year." in told
         assert "people say of the whole answer: no" in told
         assert "1.00 → 0.00 by people · 1 supported" in told
@@ -255,4 +256,4 @@ async def test_headings_stay_while_answers_scroll(app: FaithApp) -> None:
         await press(pilot, *(["right"] * 6))
         painted = screen_text(app).splitlines()
         assert "‹ " in "".join(painted[2:7])
-        assert "#7 offline" in "".join(painted[2:7])
+        assert "#7 overlap" in "".join(painted[2:7])

@@ -72,7 +72,7 @@ async def test_findings_that_were_drawn_are_known(path: Path, app: FaithApp) -> 
 
 async def test_findings_in_the_list_of_a_kind_are_known(path: Path, app: FaithApp) -> None:
     found_wrong(path, items(path)[2])
-    async with app.run_test(size=(58, 16)) as pilot:
+    async with app.run_test(size=(60, 18)) as pilot:
         await opened(pilot)
         await press(pilot, "g", "i", "down", "l")
         assert knowing(path) == [False, False, True]
@@ -112,7 +112,7 @@ async def test_what_a_cell_lists_is_known_when_it_is_listed(path: Path, app: Fai
         assert not app.screen.query_one("#differences").display
         assert knowing(path) == [False, False, False]
         # The judge said yes three times, and people that they do not know.
-        await press(pilot, "right", "right", "enter")
+        await press(pilot, "down", "down", "enter")
         assert "It is red." in screen_text(app)
         assert knowing(path) == [True, True, True]
 

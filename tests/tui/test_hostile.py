@@ -240,7 +240,7 @@ async def test_a_note_that_a_line_cannot_hold_is_left_as_it_is(tmp_path: Path, n
     async with app.run_test(size=(160, 50)) as pilot:
         await opened(pilot)
         await press(pilot, "enter", "enter", "home", "e", "Z", "enter")
-        assert "opens it in your editor" in screen_text(app)
+        assert "opens your editor" in screen_text(app)
     with Store.open(path) as store:
         mine = store.runs.review_view(item, "ann").claims[0].mine
         assert mine is not None

@@ -38,13 +38,13 @@ async def test_images_are_named_where_they_stand(app: FaithApp) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
         await reviewing(pilot)
         transcript = "".join(text_of(app, "transcript").split())
-        assert "Isthisscratchcovered?[image1:image/png,openwitho]" in transcript
-        assert f"[image2:{ADDRESS},openwitho]" in transcript
-        assert f"[image 2: {ADDRESS}, open with o]" in " ".join(text_of(app, "evidence").split())
+        assert "Isthisscratchcovered?[image1:image/png,opensoutside]" in transcript
+        assert f"[image2:{ADDRESS},opensoutside]" in transcript
+        assert f"[image 2: {ADDRESS}, opens outside]" in " ".join(text_of(app, "evidence").split())
         await press(pilot, "t")
-        assert f"[image 2: {ADDRESS}, open with o]" in text_of(app, "text")
+        assert f"[image 2: {ADDRESS}, opens outside]" in " ".join(text_of(app, "text").split())
         await press(pilot, "q", "g", "c")
-        assert "[image 1: image/png, open with o]" in text_of(app, "detail")
+        assert "[image 1: image/png, opens outside]" in " ".join(text_of(app, "detail").split())
 
 
 def check_private(path: Path) -> None:

@@ -8,12 +8,13 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.integrity import Finding, FindingKind
+from faithtui.domain.integrity import CHECKS, Finding, FindingKind
 from faithtui.engine.checking import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.drawing.integrity import Choice, detail_lines, entry_lines, kind_lines
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import width_of
 from faithtui.tui.screens.dialogs import ConfirmDialog, PickDialog
 from faithtui.tui.screens.integrity import IntegrityScreen
@@ -171,7 +172,7 @@ async def test_a_clean_run_and_an_empty_store_have_words_of_their_own(
     with sqlite3.connect(store_path) as connection:
         connection.execute("DELETE FROM run_item WHERE id > 1")
         connection.execute("DELETE FROM finding")
-        connection.execute("UPDATE run_item SET checked = 1")
+        connection.execute("UPDATE run_item SET checked = ?", (CHECKS,))
     connection.close()
     app = make_app(store_path)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -215,7 +216,7 @@ def test_hostile_texts_are_drawn_as_text(width: int) -> None:
         hostile,
     )
     choice = Choice(FindingKind.PHANTOM, FindingCount(1, 1, 1))
-    for each in [*entry_lines(row, width, 0), *detail_lines(choice, [row], width)]:
+    for each in [*entry_lines(row, width, 0), *detail_lines(choice, [row], width, KeyNames({}))]:
         assert not {"\x1b", "\x07", "\u202e", "\n"} & set(each.text)
         assert width_of(each.pieces) <= width
     assert "[bold red]" in "".join(each.text for each in entry_lines(row, 120, 0))
@@ -228,9 +229,9 @@ def test_kinds_fit_their_pane(width: int) -> None:
     under_way = CheckSnapshot(RunId(1), 5, 10, 1.0, False, None)
     stopped = CheckSnapshot(RunId(1), 5, 10, 1.0, True, "the disk is full")
     for checks in (None, under_way, stopped):
-        lines = kind_lines(summary, checks, width)
+        lines = kind_lines(summary, checks, width, KeyNames({}))
         assert {each.row for each in lines} == {None, *range(len(FindingKind) + 1)}
         if width > 30:
             assert all(width_of(each.pieces) <= width for each in lines)
-    assert "00:01 left" in kind_lines(summary, under_way, 78)[0].text
-    assert "the disk is full" in kind_lines(summary, stopped, 78)[0].text
+    assert "00:01 left" in kind_lines(summary, under_way, 78, KeyNames({}))[0].text
+    assert "the disk is full" in kind_lines(summary, stopped, 78, KeyNames({}))[0].text

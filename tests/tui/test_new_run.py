@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Label
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.events import Progress, RunSnapshot
@@ -183,6 +183,9 @@ class CancelledRun:
     def join(self, timeout_s: float) -> bool:
         return True
 
+    def give_way(self, seconds: float) -> None:
+        pass
+
 
 def ordered(path: Path, *requests: RunRequest) -> list[RunId]:
     with Store.open(path) as store:
@@ -258,3 +261,24 @@ def test_options_that_are_alike_are_written_once() -> None:
     assert shlex.split(written_options(["a"], {"a": {"query": "what is it"}})) == [
         "query=what is it"
     ]
+
+
+async def test_the_form_says_what_a_paid_judge_would_ask_and_cost(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        form = await form_of(pilot)
+        label = form.query_one("#preview", Label)
+        form.query_one("#judge", Input).value = "openai:gpt-6-luna"
+        await until(pilot, lambda: label.display)
+        assert "questions to openai:gpt-6-luna" in screen_text(app)
+        assert "at most $" in screen_text(app)
+        form.query_one("#judge", Input).value = "offline"
+        await until(pilot, lambda: not label.display)
+
+
+async def test_a_form_that_cannot_be_foreseen_says_nothing_ahead(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        form = await form_of(pilot)
+        label = form.query_one("#preview", Label)
+        label.display = True
+        form.query_one("#judge", Input).value = "nobody:x"
+        await until(pilot, lambda: not label.display)

@@ -14,6 +14,7 @@ from faithtui.store.sample_records import SampleRow
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.drawing import queue as drawing
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import width_of
 from faithtui.tui.queue import ClaimQueue
 from faithtui.tui.screens.draw import (
@@ -54,7 +55,7 @@ async def test_an_empty_list_says_what_to_do(app: FaithApp, size: tuple[int, int
 
 @pytest.mark.parametrize(("run", "offered"), [(True, True), (False, False)])
 def test_no_key_is_offered_that_needs_a_run_there_is_not(run: bool, offered: bool) -> None:
-    words = " ".join(each.text for each in drawing.no_queues(60, run))
+    words = " ".join(each.text for each in drawing.no_queues(60, run, KeyNames({})))
     assert ("spot-check" in words) is offered
     assert ("g r" in words) is not offered
 
@@ -231,8 +232,8 @@ def test_lines_fit_and_hold_no_control(
                 drawing.queue_line(row, width, True),
                 *drawing.queue_details(row, strata, progress, width),
                 *drawing.end_lines(end_of(store, row.id, "ann"), width),
-                *drawing.no_queues(width, True),
-                *drawing.no_queues(width, False),
+                *drawing.no_queues(width, True, KeyNames({})),
+                *drawing.no_queues(width, False, KeyNames({})),
                 *drawing.preview(row.strata, row.design, row.frame, 15.0, width, numbered=True),
             ]
             for each in lines:

@@ -1,5 +1,6 @@
 """The settings screen: what is set, where it comes from, and changing it safely."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -178,3 +179,43 @@ async def test_every_section_stands_at_every_size(make: Make, size: tuple[int, i
             assert screen_text(app).count(section.title) >= 2
             assert "? help" in screen_text(app)
             await press(pilot, "j")
+
+
+async def test_the_judge_that_is_set_is_tried_and_what_came_of_it_is_said(make: Make) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await at(pilot, app, "Judge")
+        assert "t asks it one small question" in text_of(app, "values")
+        await press(pilot, "t")
+        for _ in range(500):
+            await pilot.pause()
+            if screen.facts.trial is not None:
+                break
+            await asyncio.sleep(0.01)
+        await calm(pilot)
+        assert "tells what a text says from what it denies" in text_of(app, "values")
+        assert "the judge works" in status(app)
+
+
+async def test_a_judge_that_cannot_be_asked_says_what_to_do(make: Make) -> None:
+    app = make({"LANG": "C.UTF-8", "FAITHTUI_JUDGE": "openai:m"})
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await at(pilot, app, "Judge")
+        await press(pilot, "t")
+        for _ in range(500):
+            await pilot.pause()
+            if screen.facts.trial is not None:
+                break
+            await asyncio.sleep(0.01)
+        await calm(pilot)
+        assert "set the environment variable OPENAI_API_KEY" in text_of(app, "values")
+        assert "the judge does not work" in status(app)
+
+
+async def test_a_number_that_was_unset_is_typed(make: Make, file: Path) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        await at(pilot, app, "Judge", 3)
+        await press(pilot, "e", *"120", "enter")
+        await calm(pilot)
+        assert "requests_per_minute = 120" in content(file)

@@ -9,12 +9,17 @@ from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
+from faithtui.engine.events import RunSnapshot
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.integrity import IntegrityScreen
+from faithtui.tui.screens.progress import ProgressScreen
+from tests.tui import staging
 from tests.tui.building import NOON
 from tests.tui.building_metrics import KEYS, boots
 from tests.tui.driving import calm, opened, press, until
+from tests.tui.staging import StagedRun
+from tests.tui.test_replies import CUT, GOOD, asked
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -94,6 +99,53 @@ def test_runs(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]
 @pytest.mark.parametrize("size", SIZES[:2], ids=named)
 def test_progress(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
     assert snap_compare(steady, terminal_size=size, run_before=after("p"))
+
+
+def on(app: FaithApp, held: RunSnapshot, *keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:
+    """Look at a run that seems to be on."""
+
+    async def run(pilot: Pilot[None]) -> None:
+        await opened(pilot)
+        app.session.active.append(StagedRun(held))  # type: ignore[arg-type]  # stands in
+        await press(pilot, "p", *keys)
+        screen = app.screen_stack[1]
+        assert isinstance(screen, ProgressScreen)
+        await until(pilot, lambda: len(screen.names) == 2)
+        screen.look()
+        await calm(pilot)
+
+    return run
+
+
+@pytest.mark.parametrize("size", [(60, 18), *SIZES], ids=named)
+def test_run_on(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    assert snap_compare(steady, terminal_size=size, run_before=on(steady, staging.ON))
+
+
+@pytest.mark.parametrize(
+    ("held", "keys"),
+    [(staging.PAUSED, ()), (staging.TROUBLED, ()), (staging.DRAINING, ()),
+     (staging.STOPPED, ()), (staging.HANDED_OVER, ()), (staging.DONE, ("f",)),
+     (staging.ON, ("b",))],
+    ids=["paused", "troubled", "draining", "stopped", "handed-over", "failed", "budget"],
+)  # fmt: skip
+def test_run_states(
+    snap_compare: SnapCompare, steady: FaithApp, held: RunSnapshot, keys: tuple[str, ...]
+) -> None:
+    with Store.open(Path("shop.db")) as store:
+        store.runs.set_budget(RunId(1), 2_000_000_000, 2_000_000)
+    run = on(steady, held, *keys)
+    assert snap_compare(steady, terminal_size=(80, 24), run_before=run)
+
+
+@pytest.mark.parametrize("size", [(60, 18), *SIZES], ids=named)
+def test_raw_replies(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    with Store.open(Path("shop.db"), clock=lambda: NOON) as store:
+        first = store.runs.item_ids(RunId(1))[0]
+        asked(store, first, GOOD)
+        asked(store, first, CUT, usable=False)
+    run = after("enter", "enter", "W", "k")
+    assert snap_compare(steady, terminal_size=size, run_before=run)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,10 @@ def krippendorff_alpha(
     """
     if not table.n:
         return Reason.NO_ITEMS
+    if level is MeasurementLevel.NOMINAL:
+        values = [row + column for row, column in zip(table.rows, table.columns, strict=True)]
+        n = 2 * table.n
+        return above_chance((n - 1) * 2 * table.differing, crossed(values, values, None), n * n)
     counts = table.counts
     size = range(len(counts))
     return alpha_of([[counts[i][j] + counts[j][i] for j in size] for i in size], level, scores)

@@ -15,7 +15,7 @@ from typing import Self
 
 from faithtui.domain.estimates import LEVEL, Estimate, Method, Point, Reason
 from faithtui.domain.statistics.leaving_out import Statistic, measure
-from faithtui.domain.statistics.tables import Grouped, ReadableT, WholeT
+from faithtui.domain.statistics.table_groups import Grouped, ReadableT, WholeT
 
 RESAMPLES = 2_000
 

@@ -7,14 +7,14 @@ the error that chance alone would give, and not at all where it cannot be told f
 import math
 import random
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, repeat
 
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.intervals import wilson
-from faithtui.domain.statistics.differences import bias_estimate
+from faithtui.domain.statistics.differences import mean_estimate
 
 MOST_BINS = 10
 FEWEST_FOR_ECE = 200
@@ -28,6 +28,11 @@ _EXACT = 200
 
 Units = Sequence[tuple[float, bool]]
 """(stated probability in [0, 1], whether it came true) of each unit."""
+
+Weights = Sequence[float]
+"""How many units each stands for, above 0; (): each for itself."""
+
+_Weighed = tuple[float, bool, float]
 
 
 class Norm(StrEnum):
@@ -43,7 +48,7 @@ class Norm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Units with similar probabilities."""
+    """Units with similar probabilities; mean and share are weighted where units weigh apart."""
 
     low: float
     """The lowest probability in it; of an equal-width bin, its lower edge."""
@@ -56,6 +61,8 @@ class Bin:
     ci_low: float
     """Wilson limits of that share."""
     ci_high: float
+    weight: float
+    """How many units they stand for; `n` where each stands for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ class Calibration:
     skill: Point
     """1 - Brier / Brier of always stating the base rate; at most 1, and 0 when no better."""
     bins: tuple[Bin, ...]
-    """Of about as many units each."""
+    """Of about as many units each, whatever these weigh."""
     error: float | None
     """Expected calibration error over `bins`; None without units."""
     floor: NoiseFloor | None
@@ -97,6 +104,7 @@ def calibration(
     readings: Sequence[tuple[str, float, bool]],
     level: float = LEVEL,
     *,
+    weights: Weights = (),
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> Calibration:
@@ -104,45 +112,53 @@ def calibration(
 
     Args:
         readings: (conversation, probability, whether it came true) of each unit.
+        weights: Of a sample: one over each unit's probability of being drawn.
         level: Confidence level in (0, 1).
         draws: Simulated judges behind the noise floor.
         seed: Of the simulation.
     """
     units = [(p, came) for _, p, came in readings]
-    bins = equal_mass_bins(units, level=level)
-    squares = ((group, (p - came) ** 2, 0.0) for group, p, came in readings)
+    bins = equal_mass_bins(units, level=level, weights=weights)
+    squares = (
+        (group, (p - came) ** 2, weight)
+        for (group, p, came), weight in zip(readings, weights or repeat(1.0), strict=False)
+    )
     return Calibration(
         n=len(units),
-        brier=bias_estimate(squares, level),
-        skill=brier_skill(units),
+        brier=mean_estimate(squares, level),
+        skill=brier_skill(units, weights),
         bins=bins,
         error=calibration_error(bins) if bins else None,
-        floor=noise_floor(units, draws=draws, seed=seed) if bins else None,
+        floor=noise_floor(units, weights=weights, draws=draws, seed=seed) if bins else None,
     )
 
 
-def brier(units: Units) -> Point:
+def brier(units: Units, weights: Weights = ()) -> Point:
     """Compute the mean squared error of the probabilities, in [0, 1]; undefined without units.
 
     Source:
         Brier 1950, Monthly Weather Review 78:1-3, counting one of the two classes; his own score,
         which counts both, is twice that.
     """
-    return (
-        math.fsum((p - came) ** 2 for p, came in units) / len(units) if units else Reason.NO_ITEMS
-    )
+    rows = _weighed(units, weights)
+    if not rows:
+        return Reason.NO_ITEMS
+    return math.fsum(by * (p - came) ** 2 for p, came, by in rows) / _weight(rows)
 
 
-def brier_skill(units: Units) -> Point:
+def brier_skill(units: Units, weights: Weights = ()) -> Point:
     """Compute by what part the score is better than that of always stating the base rate.
 
     Undefined when nothing or everything came true.
     """
-    score = brier(units)
+    score = brier(units, weights)
     if isinstance(score, Reason):
         return score
-    base = sum(came for _, came in units) / len(units)
-    return 1 - score / (base * (1 - base)) if 0 < base < 1 else Reason.ONE_CLASS_ONLY
+    if len({came for _, came in units}) < 2:
+        return Reason.ONE_CLASS_ONLY
+    rows = _weighed(units, weights)
+    base = _weight(row for row in rows if row[1]) / _weight(rows)
+    return 1 - score / (base * (1 - base))
 
 
 def equal_width_bins(units: Units, count: int, level: float = LEVEL) -> tuple[Bin, ...]:
@@ -151,8 +167,8 @@ def equal_width_bins(units: Units, count: int, level: float = LEVEL) -> tuple[Bi
     A bin includes its upper edge, and the first one also 0.
     """
     edges = [edge / count for edge in range(1, count)]
-    placed: dict[int, list[tuple[float, bool]]] = {}
-    for unit in units:
+    placed: dict[int, list[_Weighed]] = {}
+    for unit in _weighed(units):
         placed.setdefault(bisect_left(edges, unit[0]), []).append(unit)
     bounds = [0.0, *edges, 1.0]
     return tuple(
@@ -161,16 +177,20 @@ def equal_width_bins(units: Units, count: int, level: float = LEVEL) -> tuple[Bi
     )
 
 
-def equal_mass_bins(units: Units, most: int = MOST_BINS, level: float = LEVEL) -> tuple[Bin, ...]:
+def equal_mass_bins(
+    units: Units, most: int = MOST_BINS, level: float = LEVEL, weights: Weights = ()
+) -> tuple[Bin, ...]:
     """Sort units into bins of about as many units each.
 
     Args:
         units: Any order. Equal probabilities stay together, so there may be fewer bins.
         most: Bins at most; never more than the square root of the number of units.
         level: Confidence level of the limits, in (0, 1).
+        weights: Of the units; they do not change which bin a unit is in.
     """
     return tuple(
-        _bin(members, members[0][0], members[-1][0], level) for members in _equal_mass(units, most)
+        _bin(members, members[0][0], members[-1][0], level)
+        for members in _equal_mass(_weighed(units, weights), most)
     )
 
 
@@ -185,8 +205,8 @@ def calibration_error(bins: Sequence[Bin], norm: Norm = Norm.L1) -> float:
         Naeini, Cooper & Hauskrecht 2015, AAAI, 2901-2907; the norms of torchmetrics,
         BinaryCalibrationError.
     """
-    n = sum(each.n for each in bins)
-    gaps = [(each.n / n, abs(each.mean - each.observed)) for each in bins]
+    whole = math.fsum(each.weight for each in bins)
+    gaps = [(each.weight / whole, abs(each.mean - each.observed)) for each in bins]
     match norm:
         case Norm.L1:
             return math.fsum(weight * gap for weight, gap in gaps)
@@ -197,38 +217,58 @@ def calibration_error(bins: Sequence[Bin], norm: Norm = Norm.L1) -> float:
 
 
 def noise_floor(
-    units: Units, most: int = MOST_BINS, *, draws: int = DRAWS, seed: int = SEED
+    units: Units,
+    most: int = MOST_BINS,
+    *,
+    weights: Weights = (),
+    draws: int = DRAWS,
+    seed: int = SEED,
 ) -> NoiseFloor:
     """Simulate the error over equal-mass bins when every probability is right.
 
     Args:
         units: At least one; only their probabilities matter.
         most: Bins at most, as for `equal_mass_bins`.
+        weights: Of the units.
         draws: How often everything is drawn anew.
         seed: The same seed gives the same floor.
     """
     chance = random.Random(seed)
-    n = len(units)
+    rows = _weighed(units, weights)
+    whole = _weight(rows)
     totals = [0.0] * draws
-    for members in _equal_mass(units, most):
-        stated = [p for p, _ in members]
-        expected = math.fsum(stated)
-        sd = math.sqrt(math.fsum(p * (1 - p) for p in stated))
+    for members in _equal_mass(rows, most):
+        stated = [(p, by) for p, _, by in members]
+        expected = math.fsum(by * p for p, by in stated)
+        sd = math.sqrt(math.fsum(by * by * p * (1 - p) for p, by in stated))
+        most_of_it = _weight(members)
         for draw in range(draws):
             if len(stated) <= _EXACT:
-                came: float = sum(chance.random() < p for p in stated)
+                came = sum(by for p, by in stated if chance.random() < p)
             else:
-                came = min(max(round(chance.gauss(expected, sd)), 0), len(stated))
-            totals[draw] += abs(came - expected) / n
+                came = chance.gauss(expected, sd)
+                came = min(max(came if weights else round(came), 0), most_of_it)
+            totals[draw] += abs(came - expected) / whole
     totals.sort()
     return NoiseFloor(math.fsum(totals) / draws, totals[math.ceil(0.95 * draws) - 1])
 
 
-def _equal_mass(units: Units, most: int) -> list[list[tuple[float, bool]]]:
+def _weighed(units: Units, weights: Weights = ()) -> list[_Weighed]:
+    """Put weights beside the units."""
+    if not weights:
+        return [(p, came, 1.0) for p, came in units]
+    return [(p, came, weight) for (p, came), weight in zip(units, weights, strict=True)]
+
+
+def _weight(rows: Iterable[_Weighed]) -> float:
+    return math.fsum(weight for *_, weight in rows)
+
+
+def _equal_mass(units: Sequence[_Weighed], most: int) -> list[list[_Weighed]]:
     """Share the sorted units out; equal probabilities go where the middle one of them belongs."""
     n = len(units)
     count = min(most, math.isqrt(n))
-    bins: dict[int, list[tuple[float, bool]]] = {}
+    bins: dict[int, list[_Weighed]] = {}
     placed = 0
     for _, same in groupby(sorted(units), key=lambda unit: unit[0]):
         members = list(same)
@@ -238,8 +278,11 @@ def _equal_mass(units: Units, most: int) -> list[list[tuple[float, bool]]]:
     return list(bins.values())
 
 
-def _bin(members: Units, low: float, high: float, level: float) -> Bin:
-    n = len(members)
-    observed = sum(came for _, came in members) / n
-    mean = math.fsum(p for p, _ in members) / n
-    return Bin(low, high, n, mean, observed, *wilson(observed, n, level))
+def _bin(members: Sequence[_Weighed], low: float, high: float, level: float) -> Bin:
+    weight = _weight(members)
+    observed = _weight(row for row in members if row[1]) / weight
+    mean = math.fsum(by * p for p, _, by in members) / weight
+    # As many equal units as would be as sure (Kish 1965, Survey Sampling, 11.7).
+    sure = weight**2 / math.fsum(by * by for *_, by in members)
+    limits = wilson(observed, sure, level)
+    return Bin(low, high, len(members), mean, observed, *limits, weight=weight)

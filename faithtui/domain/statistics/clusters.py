@@ -8,7 +8,8 @@ from collections import Counter
 
 from faithtui.domain.estimates import Point, Reason
 from faithtui.domain.statistics.coefficients import percent_agreement
-from faithtui.domain.statistics.tables import Grouped, Table
+from faithtui.domain.statistics.table_groups import Grouped
+from faithtui.domain.statistics.tables import Table
 
 
 def linearised_se(groups: Grouped[Table]) -> Point:

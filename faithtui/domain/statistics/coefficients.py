@@ -14,8 +14,7 @@ from faithtui.domain.statistics.weights import Disagreement
 def disagreed(table: Counted, weights: Disagreement | None = None) -> float:
     """Sum the units with two different labels, each by how much they differ."""
     if weights is None:
-        # Off the diagonal only: n minus the agreed units would leave rounding behind.
-        return sum(sum(row[:i]) + sum(row[i + 1 :]) for i, row in enumerate(table.counts))
+        return table.differing
     return sum(
         count * weight
         for row, line in zip(table.counts, weights, strict=True)

@@ -12,7 +12,7 @@ Statistical Association 65:1350-1361, for a judge who sees all and a person who 
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -44,6 +44,9 @@ class LabelledStratum:
 
 Conversation = tuple[LabelledStratum, ...]
 """What a conversation has of each stratum, in the same order in every conversation; may be 0."""
+
+Kinds = Sequence[tuple[Conversation, int]]
+"""Different conversations, each with claims, and how many there are of each. Sorted."""
 
 
 def stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
@@ -176,13 +179,11 @@ def corrected_this_run(
     )
 
 
-def corrected_this_run_clustered(
-    conversations: Iterable[Conversation], level: float = LEVEL
-) -> Estimate:
+def corrected_this_run_clustered(kinds: Kinds, level: float = LEVEL) -> Estimate:
     """Estimate the rate among the claims of this run, from whole conversations drawn at random.
 
     Args:
-        conversations: All of the run; those that were not drawn have no labels.
+        kinds: Of all conversations of the run; those that were not drawn have no labels.
         level: Confidence level in (0, 1).
 
     Returns:
@@ -193,7 +194,6 @@ def corrected_this_run_clustered(
     Source:
         Cochran 1977, 9A.1 and 2.6: variance between drawn clusters, times 1 - g / G.
     """
-    kinds = conversation_kinds(conversations)
     total = total_of(kinds)
     drawn = [(kind, times) for kind, times in kinds if any(each.labelled for each in kind)]
     groups, every = _count(drawn), _count(kinds)
@@ -216,18 +216,17 @@ def corrected_this_run_clustered(
     return estimate(value, left_out, Scale.LOGIT, n=labelled, level=level)
 
 
-def corrected_future(conversations: Iterable[Conversation], level: float = LEVEL) -> Estimate:
+def corrected_future(kinds: Kinds, level: float = LEVEL) -> Estimate:
     """Estimate the rate to expect of conversations like these that are still to come.
 
     Args:
-        conversations: All of the run, labelled or not; those without claims are left out.
+        kinds: Of all conversations of the run, labelled or not.
         level: Confidence level in (0, 1).
 
     Returns:
         The rate of `stratified_rate` with a jackknife interval: each conversation is left out with
         its labels and its claims, so that how often each verdict is given is estimated anew.
     """
-    kinds = conversation_kinds(conversations)
     total = total_of(kinds)
     labelled = sum(each.labelled for each in total)
     return estimate(
@@ -239,7 +238,7 @@ def corrected_future(conversations: Iterable[Conversation], level: float = LEVEL
     )
 
 
-def future_left_out(kinds: Sequence[tuple[Conversation, int]]) -> list[tuple[Point, int]]:
+def future_left_out(kinds: Kinds) -> list[tuple[Point, int]]:
     """Compute the rate without each conversation.
 
     A stratum that loses its only labels is then taken to be like the others, weighted as they are;
@@ -263,56 +262,69 @@ def future_left_out(kinds: Sequence[tuple[Conversation, int]]) -> list[tuple[Poi
     return left_out
 
 
-def merge_unlabelled(conversations: Iterable[Conversation]) -> list[Conversation]:
+def merge_unlabelled(kinds: Kinds) -> Kinds:
     """Put strata of which nothing is labelled anywhere together with the smallest labelled one.
 
     For a simple random sample that was split by verdict afterwards and missed a rare verdict. With
     a sample that was drawn by verdict, it would pass one verdict off as another.
 
     Returns:
-        The conversations with as many strata as before, the unlabelled ones empty; as they were
-        when nothing is labelled.
+        Conversations with as many strata as before, the unlabelled ones empty; as they were when
+        nothing is labelled.
 
     Source:
         Cochran 1977, 5A.9: strata after selection are put together where they are too small.
     """
-    rows = list(conversations)
-    total = total_of([(row, 1) for row in rows])
+    total = total_of(kinds)
     labelled = [(each.population, i) for i, each in enumerate(total) if each.labelled]
     empty = [i for i, each in enumerate(total) if each.population and not each.labelled]
     if not labelled or not empty:
-        return rows
+        return kinds
     host = min(labelled)[1]
-    merged = []
-    for row in rows:
-        more = sum(row[i].population for i in empty)
-        merged.append(
+    merged: Counter[Conversation] = Counter()
+    for kind, times in kinds:
+        more = sum(kind[i].population for i in empty)
+        merged[
             tuple(
                 LabelledStratum(0, 0, 0)
                 if i in empty
                 else LabelledStratum(each.population + more, each.labelled, each.faithful)
                 if i == host
                 else each
-                for i, each in enumerate(row)
+                for i, each in enumerate(kind)
             )
-        )
-    return merged
+        ] += times
+    return _ordered(merged)
 
 
-def conversation_kinds(conversations: Iterable[Conversation]) -> list[tuple[Conversation, int]]:
-    """Count equal conversations together, leaving out those without claims. Sorted."""
-    counted = Counter(
-        conversation
-        for conversation in conversations
-        if any(each.population for each in conversation)
+def conversation_kinds(conversations: Iterable[Conversation]) -> Kinds:
+    """Count equal conversations together, leaving out those without claims."""
+    return _ordered(Counter(conversations))
+
+
+def kinds_of_counts(counted: Mapping[tuple[int, ...], int]) -> Kinds:
+    """Take conversations that are counted already, leaving out those without claims.
+
+    Args:
+        counted: Population, labelled and faithful of each stratum in turn, and how many
+            conversations have these.
+    """
+    return _ordered(
+        {
+            tuple(LabelledStratum(*counts[i : i + 3]) for i in range(0, len(counts), 3)): times
+            for counts, times in counted.items()
+        }
     )
+
+
+def _ordered(counted: Mapping[Conversation, int]) -> Kinds:
     return sorted(
-        counted.items(),
+        ((kind, times) for kind, times in counted.items() if any(each.population for each in kind)),
         key=lambda each: [(part.population, part.labelled, part.faithful) for part in each[0]],
     )
 
 
-def total_of(kinds: Sequence[tuple[Conversation, int]]) -> Conversation:
+def total_of(kinds: Kinds) -> Conversation:
     """Add conversations up, stratum by stratum; () without any."""
     size = len(kinds[0][0]) if kinds else 0
     return tuple(
@@ -325,7 +337,7 @@ def total_of(kinds: Sequence[tuple[Conversation, int]]) -> Conversation:
     )
 
 
-def _count(kinds: Sequence[tuple[Conversation, int]]) -> int:
+def _count(kinds: Kinds) -> int:
     return sum(times for _, times in kinds)
 
 

@@ -6,7 +6,6 @@ leave out whole conversations.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.intervals import Scale, estimate
@@ -22,14 +21,6 @@ _Moments = tuple[int, float, float]
 
 _Figure = Callable[[int, float, float], Point]
 """What is computed from them."""
-
-
-@dataclass(frozen=True, slots=True)
-class LimitsOfAgreement:
-    """Between which values most differences lie."""
-
-    low: Estimate
-    high: Estimate
 
 
 def mean_difference(pairs: Sequence[tuple[float, float]]) -> Point:
@@ -71,28 +62,30 @@ def bias_estimate(readings: Readings, level: float = LEVEL) -> Estimate:
     return _estimate(_parts(readings), lambda n, total, _: _mean(n, total), level)
 
 
+def mean_estimate(readings: Readings, level: float = LEVEL) -> Estimate:
+    """Estimate the weighted mean of (conversation, value, weight above 0)."""
+    by_group: dict[str, list[tuple[float, float]]] = {}
+    for group, value, weight in readings:
+        by_group.setdefault(group, []).append((value, weight))
+    parts = [
+        (math.fsum(value * by for value, by in rows), math.fsum(by for _, by in rows), len(rows))
+        for _, rows in sorted(by_group.items())
+    ]
+    total, whole = math.fsum(part[0] for part in parts), math.fsum(part[1] for part in parts)
+    last = len(parts) == 1
+    left_out: list[tuple[Point, int]] = [
+        (Reason.NO_ITEMS if last else (total - value) / (whole - weight), 1)
+        for value, weight, _ in parts
+    ]
+    n = sum(size for *_, size in parts)
+    mean: Point = total / whole if parts else Reason.NO_ITEMS
+    return estimate(mean, left_out, Scale.NATURAL, n=n, level=level)
+
+
 def mae_estimate(readings: Readings, level: float = LEVEL) -> Estimate:
     """Estimate the mean size of the differences."""
     sizes = ((group, abs(judge - human), 0.0) for group, judge, human in readings)
     return bias_estimate(sizes, level)
-
-
-def limits_estimate(
-    readings: Readings, multiplier: float = MULTIPLIER, level: float = LEVEL
-) -> LimitsOfAgreement:
-    """Estimate both limits of agreement."""
-    parts = _parts(readings)
-
-    def limit(factor: float) -> _Figure:
-        def compute(n: int, total: float, squares: float) -> Point:
-            sd = _sd(n, total, squares)
-            return sd if isinstance(sd, Reason) else total / n + factor * sd
-
-        return compute
-
-    return LimitsOfAgreement(
-        _estimate(parts, limit(-multiplier), level), _estimate(parts, limit(multiplier), level)
-    )
 
 
 def _parts(readings: Readings) -> list[_Moments]:

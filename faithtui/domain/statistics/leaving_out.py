@@ -6,14 +6,8 @@ from dataclasses import dataclass
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.intervals import FEWEST_GROUPS, Scale, estimate
 from faithtui.domain.statistics.ratings import RatingFigure, Ratings
-from faithtui.domain.statistics.tables import (
-    Counted,
-    Grouped,
-    Readable,
-    ReadableT,
-    Table,
-    WholeT,
-)
+from faithtui.domain.statistics.table_groups import Grouped, ReadableT, WholeT
+from faithtui.domain.statistics.tables import Counted, Readable, Rest, Summed, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +15,7 @@ class Statistic:
     """A figure of a table, with what its interval needs to know."""
 
     compute: Callable[[Counted], Point]
-    units: Callable[[Table], int]
+    units: Callable[[Counted], float]
     """Units that enter: all of them, or the denominator of a share."""
     scale: Scale
 
@@ -32,7 +26,7 @@ class Statistic:
 
     def units_of(self, table: Readable) -> int:
         """Count the units that enter, each once."""
-        return self.units(table.raw)
+        return int(self.units(table.raw))
 
 
 def measure(statistic: Statistic, table: Grouped[ReadableT], level: float = LEVEL) -> Estimate:
@@ -43,7 +37,9 @@ def measure(statistic: Statistic, table: Grouped[ReadableT], level: float = LEVE
         table: Groups of counted, weighted or stratified tables.
         level: Confidence level in (0, 1).
     """
-    return jackknifed(statistic.of, statistic.units_of, table, statistic.scale, level)
+    if table.groups < FEWEST_GROUPS:
+        return jackknifed(statistic.of, statistic.units_of, table, statistic.scale, level)
+    return measures({"": statistic}, table, level)[""]
 
 
 def measures(
@@ -52,9 +48,9 @@ def measures(
     """Compute figures with their intervals as `measure` does, leaving each group out only once."""
     if groups.groups < FEWEST_GROUPS:
         return {name: measure(each, groups, level) for name, each in statistics.items()}
-    cells = groups.total.read()
-    rests = [(kind.raw, times, groups.total.without(kind).read()) for kind, times in groups.kinds]
+    cells = _summed(groups.total.read())
     raw = groups.total.raw
+    rests = _rests(groups)
     found = {}
     for name, each in statistics.items():
         value = cells if isinstance(cells, Reason) else each.compute(cells)
@@ -63,8 +59,25 @@ def measures(
             for kind, times, rest in rests
             if each.units(kind)
         ]
-        found[name] = estimate(value, without, each.scale, n=each.units(raw), level=level)
+        found[name] = estimate(value, without, each.scale, n=int(each.units(raw)), level=level)
     return found
+
+
+def _rests(groups: Grouped[ReadableT]) -> list[tuple[Counted, int, Counted | Reason]]:
+    """Give the units of each different group, how many such groups there are, and all the rest."""
+    total = groups.total
+    if isinstance(total, Table):
+        whole = Summed(total)
+        parts = ((Summed(kind.raw), times) for kind, times in groups.kinds)
+        return [(part, times, Rest(whole, part)) for part, times in parts]
+    return [
+        (Summed(kind.raw), times, _summed(total.without(kind).read()))
+        for kind, times in groups.kinds
+    ]
+
+
+def _summed(cells: Counted | Reason) -> Counted | Reason:
+    return cells if isinstance(cells, Reason) else Summed(cells)
 
 
 def left_out(

@@ -39,11 +39,11 @@ class ChiSquare:
 class DiscordantGroup:
     """A conversation's units on which exactly one of two judges is right."""
 
-    n: int
-    """All its units."""
-    b: int
+    n: float
+    """All its units, or what they stand for."""
+    b: float
     """Only the first is right."""
-    c: int
+    c: float
     """Only the second is right."""
 
 

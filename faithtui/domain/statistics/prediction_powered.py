@@ -86,16 +86,6 @@ def tuned_lambda(labelled: Labelled, unlabelled: Unlabelled) -> float:
     return min(max(best, 0.0), 1.0)
 
 
-def least_squares_lambda(labelled: Labelled) -> float:
-    """Compute the slope of people's values on the judge's; 0 when the judge's are all the same.
-
-    With this lambda, and the judge's mean taken over all units, labelled ones included, the mean of
-    a judge with two values is `stratified_rate` by verdict.
-    """
-    spread = _spread([(judge, times) for _, judge, times in labelled])
-    return _together(labelled) / spread if spread else 0.0
-
-
 def ppi_mean_by_conversation(
     labelled: Iterable[tuple[str, float, float]],
     unlabelled: Iterable[tuple[str, float]],

@@ -13,7 +13,7 @@ from typing import Self
 from faithtui.domain.estimates import Point, Reason
 from faithtui.domain.statistics import chance
 from faithtui.domain.statistics.alpha import MeasurementLevel, alpha_of
-from faithtui.domain.statistics.tables import Grouped, grouped
+from faithtui.domain.statistics.table_groups import Grouped, grouped
 from faithtui.domain.statistics.weights import Disagreement, disagreement
 
 Pattern = tuple[int, ...]

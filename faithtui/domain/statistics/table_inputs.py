@@ -12,17 +12,16 @@ from faithtui.domain.estimates import LEVEL, Reason
 from faithtui.domain.statistics.alpha import MeasurementLevel
 from faithtui.domain.statistics.paired import DiscordantGroup
 from faithtui.domain.statistics.ratings import Pattern, Ratings
+from faithtui.domain.statistics.table_groups import Grouped, grouped
 from faithtui.domain.statistics.tables import (
     TWO,
     Cells,
     Counted,
     Counts,
-    Grouped,
     StratifiedTable,
     Table,
     collapsed_cells,
     empty_table,
-    grouped,
 )
 from faithtui.domain.statistics.weights import (
     Disagreement,
@@ -159,7 +158,7 @@ def discordant(fields: Fields) -> tuple[int, int]:
             return whole(_field(fields, "b"), "b"), whole(_field(fields, "c"), "c")
         case "discordant_clusters":
             groups = discordant_groups(fields)
-            return sum(group.b for group in groups), sum(group.c for group in groups)
+            return int(sum(group.b for group in groups)), int(sum(group.c for group in groups))
     (_, b), (c, _) = _two_by_two(counted_table(fields).counts)
     return b, c
 

@@ -1,13 +1,12 @@
-"""Square tables of two raters' categories, plain, weighted or drawn by strata, and groups of them.
+"""Square tables of two raters' categories, plain, weighted or drawn by strata.
 
 A figure is computed from cells alone, so the same formula serves counts, sums of weights and
 tables put together from strata. Whole numbers stay whole numbers: leaving a group out is exact.
 """
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import sub
 from typing import Generic, Protocol, Self, TypeVar
 
 from faithtui.domain.estimates import Reason
@@ -36,6 +35,10 @@ class Counted(Protocol):
     @property
     def agreed(self) -> float:
         """Units with the same label from both."""
+
+    @property
+    def differing(self) -> float:
+        """Units with two different labels."""
 
     @property
     def rows(self) -> Sequence[float]:
@@ -94,6 +97,12 @@ class Cells(Generic[NumberT]):
         return sum(row[i] for i, row in enumerate(self.counts))
 
     @property
+    def differing(self) -> NumberT:
+        """Units with two different labels."""
+        # Off the diagonal only: n minus the agreed units would leave rounding behind.
+        return sum(sum(row[:i]) + sum(row[i + 1 :]) for i, row in enumerate(self.counts))
+
+    @property
     def rows(self) -> tuple[NumberT, ...]:
         """The reference's count of each category."""
         return tuple(map(sum, self.counts))
@@ -102,6 +111,46 @@ class Cells(Generic[NumberT]):
     def columns(self) -> tuple[NumberT, ...]:
         """The judge's count of each category."""
         return tuple(map(sum, zip(*self.counts, strict=True)))
+
+
+class Summed:
+    """A table of which every sum is known: many figures are read off each."""
+
+    __slots__ = ("agreed", "categories", "columns", "counts", "differing", "n", "rows")
+
+    def __init__(self, cells: Counted) -> None:
+        """Add everything up once."""
+        counts = cells.counts
+        self.categories = cells.categories
+        self.counts = counts
+        self.rows = tuple(map(sum, counts))
+        self.columns = tuple(map(sum, zip(*counts, strict=True)))
+        self.n = sum(self.rows)
+        self.agreed = cells.agreed
+        self.differing = cells.differing
+
+
+class Rest:
+    """What is left of a table of whole numbers without a part of it; sums are told by theirs."""
+
+    __slots__ = ("_part", "_whole", "agreed", "categories", "columns", "differing", "n", "rows")
+
+    def __init__(self, whole: Summed, part: Summed) -> None:
+        """Take a part away."""
+        self._whole = whole
+        self._part = part
+        self.categories = whole.categories
+        self.n = whole.n - part.n
+        self.agreed = whole.agreed - part.agreed
+        self.differing = whole.differing - part.differing
+        self.rows = tuple(map(sub, whole.rows, part.rows))
+        self.columns = tuple(map(sub, whole.columns, part.columns))
+
+    @property
+    def counts(self) -> Sequence[Sequence[float]]:
+        """The cells, which most figures do without."""
+        pairs = zip(self._whole.counts, self._part.counts, strict=True)
+        return [list(map(sub, mine, theirs)) for mine, theirs in pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +165,7 @@ class Table(Cells[int]):
     def rebuilt(self, parts: Sequence[float]) -> Self:
         """Make a table over the same categories."""
         size = len(self.categories)
-        return type(self)(self.categories, _square([int(part) for part in parts], size))
+        return type(self)(self.categories, square([int(part) for part in parts], size))
 
     @property
     def raw(self) -> "Table":
@@ -130,10 +179,6 @@ class Table(Cells[int]):
     def without(self, part: Self) -> Self:
         """Leave out the units of a part of this table."""
         return type(self)(self.categories, _subtracted(self.counts, part.counts))
-
-    def transposed(self) -> "Table":
-        """Swap reference and judge."""
-        return Table(self.categories, tuple(zip(*self.counts, strict=True)))
 
     def collapsed(self, positive: Sequence[str]) -> Self:
         """Put the categories together into two: first the positive ones, then the rest.
@@ -162,8 +207,8 @@ class WeightedTable(Cells[float]):
         middle = size * size
         return type(self)(
             self.categories,
-            _square(list(parts[:middle]), size),
-            _square([int(part) for part in parts[middle:]], size),
+            square(list(parts[:middle]), size),
+            square([int(part) for part in parts[middle:]], size),
         )
 
     @property
@@ -223,7 +268,7 @@ class StratifiedTable:
         return type(self)(
             self.categories,
             tuple(numbers[:strata]),
-            tuple(_square(numbers[start : start + size * size], size) for start in starts),
+            tuple(square(numbers[start : start + size * size], size) for start in starts),
         )
 
     @property
@@ -266,128 +311,6 @@ class StratifiedTable:
 TWO = ("positive", "negative")
 """Categories of a collapsed table."""
 
-WholeT = TypeVar("WholeT", bound=Separable)
-ReadableT = TypeVar("ReadableT", bound=Readable)
-
-
-@dataclass(frozen=True, slots=True)
-class Grouped(Generic[WholeT]):
-    """A whole that knows which units belong together.
-
-    Groups that are alike are kept once with their number: leaving out any of them gives the same
-    figure, and a hundred thousand conversations have a few thousand different tables.
-    """
-
-    total: WholeT
-    kinds: tuple[tuple[WholeT, int], ...]
-    """Different groups, and how many there are of each. Sorted."""
-
-    @property
-    def groups(self) -> int:
-        """Number of groups."""
-        return sum(times for _, times in self.kinds)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupedTable(Grouped[Table]):
-    """Groups of counted tables."""
-
-    def collapsed(self, positive: Sequence[str]) -> "GroupedTable":
-        """Collapse the total and every group, see `Table.collapsed`."""
-        return GroupedTable(*collapsed_groups(self, positive))
-
-
-def grouped(
-    empty: WholeT, groups: Iterable[WholeT]
-) -> tuple[WholeT, tuple[tuple[WholeT, int], ...]]:
-    """Put groups together.
-
-    Args:
-        empty: A whole of the same kind; only its shape is read.
-        groups: Any number, in any order.
-
-    Returns:
-        Total and kinds, as `Grouped` takes them.
-    """
-    return _summed(empty, Counter(group.parts for group in groups))
-
-
-def collapsed_groups(
-    whole: Grouped[ReadableT], positive: Sequence[str]
-) -> tuple[ReadableT, tuple[tuple[ReadableT, int], ...]]:
-    """Collapse the total and every group; as `Grouped` takes them."""
-    found: Counter[tuple[float, ...]] = Counter()
-    for kind, times in whole.kinds:
-        found[kind.collapsed(positive).parts] += times
-    return _summed(whole.total.collapsed(positive), found)
-
-
-def cross_table(
-    readings: Iterable[tuple[str, str, str]], categories: Sequence[str]
-) -> GroupedTable:
-    """Count readings into a table.
-
-    Args:
-        readings: (group, reference's label, judge's label) of each unit, in any order; both
-            labels are in `categories`.
-        categories: Declared labels.
-    """
-    return next(growing_cross_tables([readings], categories))
-
-
-def growing_cross_tables(
-    parts: Iterable[Iterable[tuple[str, str, str]]], categories: Sequence[str]
-) -> Iterator[GroupedTable]:
-    """Count readings into a table that grows, see `cross_table`.
-
-    Args:
-        parts: Readings, part by part.
-        categories: Declared labels.
-
-    Yields:
-        The table of all parts so far, after each part.
-    """
-    position = {name: i for i, name in enumerate(categories)}
-    size = len(position)
-    names = tuple(categories)
-    by_group: dict[str, list[int]] = {}
-    for readings in parts:
-        for group, reference, judge in readings:
-            cells = by_group.get(group)
-            if cells is None:
-                cells = by_group[group] = [0] * (size * size)
-            cells[position[reference] * size + position[judge]] += 1
-        yield GroupedTable(*_summed(empty_table(names), Counter(map(tuple, by_group.values()))))
-
-
-def weighted_cross_table(
-    readings: Iterable[tuple[str, str, str, float]], categories: Sequence[str]
-) -> Grouped[WeightedTable]:
-    """Sum weighted readings into a table.
-
-    Args:
-        readings: (group, reference's label, judge's label, weight) of each unit; the weight is
-            one over its probability of being drawn, above 0.
-        categories: Declared labels.
-    """
-    position = {name: i for i, name in enumerate(categories)}
-    size = len(position)
-    units: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for group, reference, judge, weight in readings:
-        units[group][position[reference] * size + position[judge]].append(weight)
-    cells = range(size * size)
-    found = Counter(
-        # Sorted and summed exactly: the order of the readings must not show in the last digit.
-        (
-            *(math.fsum(sorted(of_group.get(cell, ()))) for cell in cells),
-            *(len(of_group.get(cell, ())) for cell in cells),
-        )
-        for of_group in units.values()
-    )
-    names = tuple(categories)
-    none = empty_table(names).counts
-    return Grouped(*_summed(WeightedTable(names, _square([0.0] * size**2, size), none), found))
-
 
 def empty_table(categories: tuple[str, ...]) -> Table:
     """Make a table without units."""
@@ -406,22 +329,6 @@ def collapsed_cells(
     return tuple(map(tuple, cells))
 
 
-def _summed(
-    shape: WholeT, kinds: Mapping[tuple[float, ...], int]
-) -> tuple[WholeT, tuple[tuple[WholeT, int], ...]]:
-    columns = zip(*kinds, strict=True) if kinds else ([] for _ in shape.parts)
-    times = list(kinds.values())
-    total = [_inner(column, times) for column in columns]
-    ordered = sorted(kinds.items())
-    return shape.rebuilt(total), tuple((shape.rebuilt(parts), count) for parts, count in ordered)
-
-
-def _inner(values: Sequence[float], times: Sequence[int]) -> float:
-    products = [value * count for value, count in zip(values, times, strict=True)]
-    whole = all(isinstance(value, int) for value in products)
-    return sum(products) if whole else math.fsum(products)
-
-
 def _subtracted(
     whole: tuple[tuple[NumberT, ...], ...], part: tuple[tuple[NumberT, ...], ...]
 ) -> tuple[tuple[NumberT, ...], ...]:
@@ -435,5 +342,6 @@ def _added(tables: Sequence[Counts]) -> Counts:
     return tuple(tuple(map(sum, zip(*rows, strict=True))) for rows in zip(*tables, strict=True))
 
 
-def _square(cells: Sequence[NumberT], size: int) -> tuple[tuple[NumberT, ...], ...]:
+def square(cells: Sequence[NumberT], size: int) -> tuple[tuple[NumberT, ...], ...]:
+    """Cut numbers into rows of a square table."""
     return tuple(tuple(cells[i * size : (i + 1) * size]) for i in range(size))

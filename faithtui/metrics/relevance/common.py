@@ -166,7 +166,7 @@ async def with_peer_reasons(
         question = why_relevance(
             metric.prompts, score, view.messages, irrelevant=irrelevant, relevant=relevant
         )
-        return replace(found, reason=await ask(question))
+        return replace(found, reason=await ask.about(view.window.position)(question))
 
     return tuple(
         await together(

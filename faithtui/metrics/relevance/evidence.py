@@ -82,8 +82,15 @@ async def gather(
     views = views_of(conversation, windows, as_peer=metric.as_peer)
     homes = homes_of(conversation)
     plans = _plans(metric, views)
+    first = {
+        document: view.window.position for view in reversed(views) for document in view.documents
+    }
     read = await together(
-        (_read(metric, document, groups, homes, ask) for document, groups in plans.items()),
+        (
+            # What a document costs belongs to the first window that has it.
+            _read(metric, document, groups, homes, ask.about(first[document]))
+            for document, groups in plans.items()
+        ),
         at_once=metric.async_mode,
     )
     readings = dict(zip(plans, read, strict=True))

@@ -43,7 +43,9 @@ async def gather(
     homes = homes_of(conversation)
 
     async def of_window(view: View) -> WindowFindings | JudgeError:
-        return await tried(_ask_window(metric, view, homes, ask), metric.as_peer)
+        return await tried(
+            _ask_window(metric, view, homes, ask.about(view.window.position)), metric.as_peer
+        )
 
     asked = await together((of_window(view) for view in views), at_once=metric.async_mode)
     findings = [

@@ -61,7 +61,7 @@ async def tried(answer: Awaitable[T], as_peer: bool) -> T | JudgeError:
     """Wait for an answer and hand a failure back as a value.
 
     Raises:
-        JudgeAuthFailed, JudgeQuotaExceeded: Always.
+        JudgeUnusable: Always.
         JudgeError: Under `as_peer`, where one failure loses the conversation.
     """
     try:
@@ -102,13 +102,14 @@ async def with_peer_reasons(
     if not (metric.as_peer and metric.include_reason):
         return tuple(findings)
     explained = []
-    for found in findings:
+    for position, found in enumerate(findings):
         labels = [each.label for each in found.verdicts]
         score = window_score(labels, metric.rule, found.surplus).value
         if score is None or not any(label is not None for label in (*labels, *found.surplus)):
             explained.append(found)
             continue
         contradictions = [each.reason or "" for each in found.verdicts if each.label == "no"]
-        reason = await ask(why_score(metric.prompts, score, contradictions, as_peer=True))
+        question = why_score(metric.prompts, score, contradictions, as_peer=True)
+        reason = await ask.about(position)(question)
         explained.append(replace(found, reason=reason))
     return tuple(explained)

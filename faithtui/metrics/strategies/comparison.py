@@ -64,7 +64,7 @@ async def compare(
             known.look(conversation, window)
         groups = _unmet(metric, stretch, known, met)
         is_planned[position].set()
-        return groups, await _tried(metric, groups, ask)
+        return groups, await _tried(metric, groups, ask.about(stretch[-1].position))
 
     asked = await together(
         (of_stretch(position, stretch) for position, stretch in enumerate(stretches)),
@@ -81,7 +81,7 @@ async def settle(
 
     Our rule is idk then. The peer's judge may have another word, and no comparison so far shows it.
     """
-    plans: list[Groups] = []
+    plans: list[tuple[int, Groups]] = []
     settled: set[str] = set()
     for window in windows:
         in_view = tuple(truth.text for truth in known.truths[window.position])
@@ -93,11 +93,12 @@ async def settle(
         )
         if texts:
             settled.update(texts)
-            plans.append((EvidenceGroup(tuple(texts), in_view),))
+            plans.append((window.position, (EvidenceGroup(tuple(texts), in_view),)))
     asked = await together(
-        (_tried(metric, groups, ask) for groups in plans), at_once=metric.async_mode
+        (_tried(metric, groups, ask.about(window)) for window, groups in plans),
+        at_once=metric.async_mode,
     )
-    for groups, compared in zip(plans, asked, strict=True):
+    for (_, groups), compared in zip(plans, asked, strict=True):
         _keep(groups, compared, known)
 
 

@@ -85,7 +85,9 @@ async def _truths_of_window(
         metric.truths_extraction_limit,
         as_peer=True,
     )
-    known.truths[window.position] = unique([Truth(fact) for fact in await ask(question)])
+    known.truths[window.position] = unique(
+        [Truth(fact) for fact in await ask.about(window.position)(question)]
+    )
 
 
 def _new_documents(
@@ -122,7 +124,7 @@ async def _truths_of_documents(
     if documents is None:
         return
     question = truths_by_document(metric.prompts, documents, limit, as_peer=metric.as_peer)
-    reply = await tried(ask(question), metric.as_peer)
+    reply = await tried(ask.about(window.position)(question), metric.as_peer)
     for position, document in enumerate(documents):
         known.documents[document] = (
             told(reply)
@@ -165,7 +167,7 @@ async def _claims(
         ],
         as_peer=metric.as_peer,
     )
-    reply = await tried(ask(question), metric.as_peer)
+    reply = await tried(ask.about(window.position)(question), metric.as_peer)
     if isinstance(reply, JudgeError):
         known.failures[window.position] = told(reply)
         return

@@ -51,7 +51,10 @@ async def gather(
     windows = metric.windows(conversation)
 
     async def of_window(window: Window) -> WindowFindings | JudgeError:
-        return await tried(_ask_window(metric, conversation, window, ask, given), metric.as_peer)
+        return await tried(
+            _ask_window(metric, conversation, window, ask.about(window.position), given),
+            metric.as_peer,
+        )
 
     asked = await together((of_window(window) for window in windows), at_once=metric.async_mode)
     findings = [

@@ -1,6 +1,6 @@
 """Lines of the screen on which people's differences are settled: raters, claims, and two sides."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,10 @@ from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.raters import ComparedClaim, Figures, Filter, Raters, sides
 from faithtui.domain.review import REASON_CODES, HumanVerdict
 from faithtui.domain.steadiness import Steadiness
-from faithtui.judges.opening import judge_title
 from faithtui.store.raters import ClaimRow, Compared
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.verdict import choices
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import (
     BLANK,
     Line,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 LETTERS = "ABCDEFGH"
 """Names of people while theirs are hidden."""
+_TAKING = ("adjudicate.take-a", "adjudicate.take-b")
+"""Ids of the keys that take over what somebody said."""
 FEWEST = 10
 """Claims below which a figure says nothing."""
 MOST_JUDGES = 4
@@ -54,6 +56,8 @@ class DecideView:
     filter: Filter
     last: str
     """The last act in words; "" for none yet."""
+    keys: KeyNames
+    """What keys are called."""
 
 
 def rater_lines(compared: Compared, raters: Raters, spec: "MetricSpec", width: int) -> list[Line]:
@@ -62,7 +66,7 @@ def rater_lines(compared: Compared, raters: Raters, spec: "MetricSpec", width: i
     room = width - _COUNT - _KAPPA - _AC1 - 12
     name = max(16, min(_NAME if width < WIDE else 2 * _NAME, room))
     head = (
-        f" {'rater':<{name}}{spec.units[1][:_COUNT]:>{_COUNT}}  "
+        f" {'rater':<{name}}{'n':>{_COUNT}}  "
         f"{'κ vs people':<{_KAPPA}}{'AC1':<{_AC1}}{f'finds {bad}' if bad else ''}"
     )
     lines = [line(Piece(head, "quiet"))]
@@ -70,25 +74,23 @@ def rater_lines(compared: Compared, raters: Raters, spec: "MetricSpec", width: i
     for judge in raters.judges:
         run = rows[judge.run]
         here = "strong" if judge.run == compared.run.id else ""
-        title = shown_line(f"#{run.id} {judge_title(run.spec.judge)}", limit=name)
-        lines.append(_row(title.text, here, judge.figures.n, judge.figures, name))
+        title = shown_line(f"#{run.id} {run.spec.judge_title}", limit=name)
+        lines.append(_row(title.text, here, judge.figures, name))
     for pair in raters.pairs:
         title = shown_line(f"{pair.first} / {pair.second}", limit=60)
-        lines.append(_row(title.text, "human", pair.figures.n, pair.figures, name, found=False))
+        lines.append(_row(title.text, "human", pair.figures, name, found=False))
     for person in raters.people:
         title = shown_line(f"{person.reviewer} vs the others", limit=60)
-        lines.append(_row(title.text, "human", person.claims, person.figures, name))
+        lines.append(_row(title.text, "human", person.figures, name))
         if person.again is not None:
             lines += wrap(_again(person.again), width - 1, first=[Piece("   ")])
     return lines
 
 
-def _row(
-    name: str, look: str, count: int, figures: Figures, width: int, *, found: bool = True
-) -> Line:
+def _row(name: str, look: str, figures: Figures, width: int, *, found: bool = True) -> Line:
     return line(
         Piece(f" {fit(name, width)}", look),
-        Piece(f"{fmt.thousands(count):>{_COUNT}}  ", ""),
+        Piece(f"{fmt.thousands(figures.n):>{_COUNT}}  ", ""),
         Piece(fit(_interval(figures.kappa), _KAPPA - 1) + " ", "strong"),
         Piece(fit(_figure(figures.ac1), _AC1)),
         Piece(_figure(figures.recall) if found else ""),
@@ -98,7 +100,7 @@ def _row(
 def _figure(value: Estimate) -> str:
     if value.n < FEWEST:
         return "too few" if value.n else fmt.NONE
-    return fmt.number(value.value)
+    return fmt.number(value.value, 3)
 
 
 def _interval(value: Estimate) -> str:
@@ -187,7 +189,7 @@ def decide_lines(found: DecideView, width: int, height: int) -> list[Line]:
 def _choice_pieces(found: DecideView, claim: ComparedClaim) -> list[Piece]:
     pieces: list[Piece] = []
     said = None if claim.final is None else claim.final.verdict
-    for key, label, meaning in choices(found.spec):
+    for key, label, meaning in _finals(found):
         words = "not fair" if label == NOT_A_CLAIM else meaning
         chosen = label == said
         pieces += [
@@ -195,6 +197,13 @@ def _choice_pieces(found: DecideView, claim: ComparedClaim) -> list[Piece]:
             Piece(f" {words}  ", "human strong" if chosen else ""),
         ]
     return pieces
+
+
+def _finals(found: DecideView) -> Iterator[tuple[str, str, str]]:
+    """List what the final word can be: key, label and meaning."""
+    for number, (_, label, meaning) in enumerate(choices(found.spec), start=1):
+        name = "unfair" if label == NOT_A_CLAIM else str(number)
+        yield found.keys(f"adjudicate.final-{name}"), label, meaning
 
 
 def _side(letter: str, opinion: HumanVerdict, labels: LabelSet) -> list[Piece]:
@@ -237,7 +246,11 @@ def _strip(found: DecideView, claim: ComparedClaim, width: int) -> list[Line]:
     last = [*_judges(found, claim)]
     if found.last:
         last += [Piece(" · last: ", "quiet"), Piece(found.last)]
-    take = [Piece("[a]", "key"), Piece(" take A  "), Piece("[b]", "key"), Piece(" take B  ")]
+    take = [
+        piece
+        for letter, name in zip(LETTERS, _TAKING, strict=False)
+        for piece in (Piece(f"[{found.keys(name)}]", "key"), Piece(f" take {letter}  "))
+    ]
     lines = [both or [Piece("nobody has said anything yet", "quiet")], final, take, last]
     if claim.final is not None and claim.final.note:
         lines[2] += [Piece("note ", "quiet"), shown_line(claim.final.note, "human", limit=200)]
@@ -258,7 +271,7 @@ def _column(found: DecideView, claim: ComparedClaim, width: int) -> list[Line]:
         lines += wrap([Piece("Nobody has given a verdict yet.", "quiet")], width - 1, first=pad)
     lines += [BLANK, line(Piece(" final", "quiet"))]
     said = None if claim.final is None else claim.final.verdict
-    for key, label, meaning in choices(found.spec):
+    for key, label, meaning in _finals(found):
         chosen = label == said
         lines.append(
             line(
@@ -267,11 +280,14 @@ def _column(found: DecideView, claim: ComparedClaim, width: int) -> list[Line]:
                 Piece(f" {meaning}", "human strong" if chosen else ""),
             )
         )
-    for key, place in (("a", 0), ("b", 1)):
-        if place < len(claim.opinions):
-            lines.append(
-                line(Piece("   "), Piece(f"[{key}]", "key"), Piece(f" take {LETTERS[place]}"))
+    for place, name in enumerate(_TAKING[: len(claim.opinions)]):
+        lines.append(
+            line(
+                Piece("   "),
+                Piece(f"[{found.keys(name)}]", "key"),
+                Piece(f" take {LETTERS[place]}"),
             )
+        )
     if claim.final is not None:
         lines.append(BLANK)
         by = [Piece("settled by ", "quiet"), shown_line(claim.final.reviewer, "human", limit=40)]
@@ -283,7 +299,11 @@ def _column(found: DecideView, claim: ComparedClaim, width: int) -> list[Line]:
     if claim.flagged:
         lines += wrap([Piece("to be discussed", "warn")], width - 1, first=pad)
     if found.last:
-        words = [Piece("last ", "quiet"), Piece(found.last), Piece(" · u undoes", "quiet")]
+        words = [
+            Piece("last ", "quiet"),
+            Piece(found.last),
+            *found.keys.pieces(" · {adjudicate.undo} undoes", "quiet"),
+        ]
         lines += [BLANK, *wrap(words, width - 1, first=pad, most=3)]
     return lines
 
@@ -297,11 +317,15 @@ def nothing_to_settle(
 
 
 def way_to_settle(
-    compared: Compared | None, chosen: Filter, spec: "MetricSpec | None", width: int
+    compared: Compared | None,
+    chosen: Filter,
+    spec: "MetricSpec | None",
+    width: int,
+    keys: KeyNames,
 ) -> Sequence[Line]:
     """Say how something would come into the list."""
     _, *rest = _needed(compared, chosen, spec)
-    return wrap([Piece(" ".join(rest))], width - 1, first=[Piece(" ")])
+    return wrap(keys.pieces(" ".join(rest)), width - 1, first=[Piece(" ")])
 
 
 def _needed(
@@ -309,17 +333,17 @@ def _needed(
 ) -> tuple[str, ...]:
     """Give sentences: what is needed, then how to get there."""
     if compared is None or spec is None:
-        return ("There is no run yet.", "g r, then n starts one.")
+        return ("There is no run yet.", "{go.runs}, then {runs.new} starts one.")
     units = spec.units[1]
     people = {each.reviewer for claim in compared.claims for each in claim.opinions}
-    other = f"f lists something else than: {chosen}."
+    other = f"{{adjudicate.filter}} lists something else than: {chosen}."
     match chosen:
         case Filter.HUMANS if len(people) < 2:
             return (
                 f"Needed: two people on the same {units}. So far: {len(people)}.",
                 "Both label this store, each under a name (faithtui --reviewer NAME), or each a "
                 "copy of it: there faithtui export labels, here faithtui merge.",
-                "g u draws a sample to label.",
+                "{go.queues} draws a sample to label.",
                 other,
             )
         case Filter.HUMANS:
@@ -333,6 +357,6 @@ def _needed(
         case Filter.JUDGES:
             return (
                 f"Needed: another run of this metric that judges the same {units} otherwise.",
-                "g r, then n starts one.",
+                "{go.runs}, then {runs.new} starts one.",
                 other,
             )

@@ -9,15 +9,9 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.levels import PASS
 from faithtui.domain.readings import RunReadings
-from faithtui.domain.report_values import (
-    AgreementReport,
-    Detection,
-    Disagreement,
-    IntervalMethod,
-    Level,
-    LevelReport,
-    Severity,
-)
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import Detection, Disagreement, LevelReport
+from faithtui.domain.reported.settings import IntervalMethod, Level, Severity
 from faithtui.domain.statistics.recoding import recode
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted, units_at
@@ -88,50 +82,42 @@ def units_of(
 def matrix_lines(
     level: LevelReport, cell: tuple[int, int], focused: bool, labels: LabelSet, width: int
 ) -> list[Line]:
-    """Draw the confusion matrix, judge down and people across, one cell chosen."""
+    """Draw the confusion matrix, people down and judge across, one cell chosen."""
     names = level.table.categories
     counts = level.table.counts
     missing = any(level.unjudged)
     most = max(map(max, counts), default=0)
     size = max(5, *(len(name) + 2 for name in names))
     head = 8
+
+    def sums(total: int, none: int) -> list[Piece]:
+        pieces = [Piece(" │", "quiet"), Piece(fit(str(total), 6, right=True))]
+        return [*pieces, Piece(fit(str(none), 6, right=True), "warn")] if missing else pieces
+
     lines = [
-        line(Piece(f" {'':<{head}}{'people':^{size * len(names)}}", "quiet")),
+        line(Piece(f" {'':<{head}}{'judge':^{size * len(names)}}", "quiet")),
         Line(
             (
-                Piece(f" {'judge':<{head}}", "quiet"),
+                Piece(f" {'people':<{head}}", "quiet"),
                 *(Piece(fit(name, size, right=True), fmt.look(name, labels)) for name in names),
                 Piece(" │", "quiet"),
                 Piece(fit("all", 6, right=True), "quiet"),
+                *([Piece(fit("none", 6, right=True), "warn")] if missing else []),
             )
         ),
     ]
-    for row, judge in enumerate(names):
-        pieces = [Piece(f" {fit(judge, head)}", fmt.look(judge, labels))]
-        for column in range(len(names)):
-            count = str(counts[column][row])
+    for row, human in enumerate(names):
+        pieces = [Piece(f" {fit(human, head)}", fmt.look(human, labels))]
+        for column, count in enumerate(counts[row]):
             chosen = (row, column) == cell
             look = "strong" if row == column else ""
-            body = f"[{count}]" if chosen else f"{count}{heat(counts[column][row], most)}"
+            body = f"[{count}]" if chosen else f"{count}{heat(count, most)}"
             shade = "key" if chosen and focused else look
             pieces.append(Piece(fit(body, size, right=True), shade))
-        total = sum(counts[column][row] for column in range(len(names)))
-        pieces += [Piece(" │", "quiet"), Piece(fit(str(total), 6, right=True))]
-        lines.append(Line(tuple(pieces)))
-    if missing:
-        pieces = [Piece(f" {'none':<{head}}", "warn")]
-        pieces += [Piece(fit(f"{count} ", size, right=True), "warn") for count in level.unjudged]
-        pieces += [
-            Piece(" │", "quiet"),
-            Piece(fit(str(sum(level.unjudged)), 6, right=True), "warn"),
-        ]
-        lines.append(Line(tuple(pieces)))
+        lines.append(Line((*pieces, *sums(sum(counts[row]), level.unjudged[row]))))
     pieces = [Piece(f" {'all':<{head}}", "quiet")]
-    pieces += [
-        Piece(fit(f"{sum(counts[column])} ", size, right=True)) for column in range(len(names))
-    ]
-    pieces += [Piece(" │", "quiet"), Piece(fit(str(level.table.n), 6, right=True), "strong")]
-    lines.append(Line(tuple(pieces)))
+    pieces += [Piece(fit(f"{total} ", size, right=True)) for total in level.table.columns]
+    lines.append(Line((*pieces, *sums(level.table.n, sum(level.unjudged)))))
     if missing:
         lines += wrap(
             [Piece("none: the judge gave no verdict; in no coefficient", "quiet")], width, first=PAD
@@ -178,7 +164,10 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
             for cell, (_, size) in zip(cells, _COLUMNS, strict=True)
         ]
         lines.append(Line((Piece(f" {fit(each.label, 5)}", fmt.look(each.label, labels)), *body)))
-    lines += wrap([Piece("n: units people gave that label", "quiet")], width - 1, first=PAD)
+    words = "n: units people gave that label"
+    if level.agreement.weighted is not None:
+        words += ", counted; the shares are weighted by the sample"
+    lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     for each in level.classes:
         for name, figure in (("prec", each.precision), ("recall", each.recall), ("F1", each.f1)):
             lines += estimate_line(
@@ -192,6 +181,9 @@ def detection_lines(level: LevelReport, width: int) -> list[Line]:
     lines = _detection(level.strict, width)
     if level.lenient is not None and level.lenient.positive != level.strict.positive:
         lines += [BLANK, *_detection(level.lenient, width)]
+    if level.agreement.weighted is not None:
+        words = "hits, alarms and misses are counted; the shares are weighted by the sample"
+        lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     return lines
 
 
@@ -409,7 +401,7 @@ def nothing_labelled(report: AgreementReport, spec: "MetricSpec", width: int) ->
         ),
         BLANK,
         *wrap(
-            [Piece("g v", "key"), Piece(" reviews: one key gives a verdict.")],
+            [Piece("Review some of it: one key gives a verdict.")],
             width - 2,
             first=[Piece("  ")],
         ),

@@ -4,15 +4,11 @@ from collections.abc import Iterator
 
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.readings import DesignKind
-from faithtui.domain.report_values import (
-    AgreementReport,
-    Breakdown,
-    Detection,
-    Level,
-    LevelReport,
-    Slice,
-    UnitScoreReport,
-)
+from faithtui.domain.report_values import AgreementReport
+from faithtui.domain.reported.levels import Detection, LevelReport
+from faithtui.domain.reported.parts import Breakdown, Slice
+from faithtui.domain.reported.scores import UnitScoreReport
+from faithtui.domain.reported.settings import Level
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.curves import between, curve, share_bar
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
@@ -60,18 +56,39 @@ def estimate_line(name: str, value: Estimate, width: int, *, name_width: int = 1
     )
 
 
+def share_line(name: str, value: Estimate, width: int) -> list[Line]:
+    """Draw a share of units that pass, in percent as in the headline."""
+    if value.value is None:
+        return estimate_line(name, value, width, name_width=10)
+    if value.ci_low is None or value.ci_high is None:
+        rest = f"({fmt.reason(value.reason)})" if value.reason is not None else ""
+    elif value.ci_low == value.ci_high:
+        rest = "counted"
+    else:
+        rest = f"[{value.ci_low:.1%}, {value.ci_high:.1%}]"
+    return wrap(
+        [
+            Piece(f"{value.value:.1%}", "strong"),
+            Piece(f" {rest}" if rest else "", "" if value.has_interval else "warn"),
+            Piece(f" n={value.n}", "quiet"),
+        ],
+        width - 1,
+        first=[Piece(f" {fit(name, 10)} ", "quiet")],
+    )
+
+
 def rate_lines(level: LevelReport, width: int) -> list[Line]:
     """Draw the share that passes: by the judge, by people, and corrected."""
     rate = level.rate
     lines = [
-        *estimate_line("judge says", rate.judge, width, name_width=10),
-        *estimate_line("this run", rate.this_run, width, name_width=10),
-        *estimate_line("future", rate.future, width, name_width=10),
-        *estimate_line("labels say", rate.labelled, width, name_width=10),
+        *share_line("judge says", rate.judge, width),
+        *share_line("this run", rate.this_run, width),
+        *share_line("future", rate.future, width),
+        *share_line("labels say", rate.labelled, width),
     ]
     if rate.bounds is not None:
         low, high = rate.bounds
-        words = f"this run lies between {low:.3f} and {high:.3f}, whatever the other labels are"
+        words = f"this run lies between {low:.1%} and {high:.1%}, whatever the other labels are"
         lines += wrap([Piece(words)], width - 1, first=PAD)
     gap = _gap(level)
     if gap:
@@ -90,7 +107,7 @@ def _gap(level: LevelReport) -> str:
     if people.ci_low <= judge <= people.ci_high:
         return ""
     word = "lenient" if judge > people.value else "strict"
-    return f"the judge is too {word} by {abs(judge - people.value):.3f}"
+    return f"the judge is too {word} by {100 * abs(judge - people.value):.1f} points"
 
 
 def people_lines(report: AgreementReport, width: int) -> list[Line]:
@@ -123,12 +140,17 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
             lines += estimate_line("  kappa", pair.agreement.cohen_kappa, width, name_width=9)
     if report.anchoring is not None:
         found = report.anchoring
-        lines += [BLANK, *wrap([Piece("agreement with the judge", "strong")], width - 1, first=PAD)]
+        words = "agreement with the judge"
+        words += ", weighted by the sample" if found.blind.weighted is not None else ""
+        lines += [BLANK, *wrap([Piece(words, "strong")], width - 1, first=PAD)]
         lines += estimate_line("  blind", found.blind.percent, width, name_width=9)
         lines += estimate_line("  shown", found.shown.percent, width, name_width=9)
         lines += estimate_line("  more", found.difference, width, name_width=9)
     for repeat in report.repeats:
-        who = [shown_line(repeat.reviewer, "human", limit=30), Piece(" says the same again")]
+        who = [
+            shown_line(repeat.reviewer, "human", limit=30),
+            Piece(" says the same again (each once)"),
+        ]
         lines += [BLANK, *wrap(who, width - 1, first=PAD)]
         lines += estimate_line("  same", repeat.same, width, name_width=9)
         lines += estimate_line("  kappa", repeat.kappa, width, name_width=9)
@@ -228,6 +250,10 @@ def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
         words = "This judge gives no confidence, or nothing with one is labelled."
         return wrap([Piece(words, "quiet")], width - 1, first=PAD)
     lines = [*estimate_line("Brier", found.brier, width, name_width=8)]
+    if found.weighted:
+        lines += wrap(
+            [Piece("weighted by the sample; n is counted", "quiet")], width - 1, first=PAD
+        )
     if found.skill is not None:
         words = f"skill {found.skill:+.3f}: 0 is no better than always saying the base rate"
         lines += wrap([Piece(words)], width - 1, first=PAD)
@@ -293,7 +319,7 @@ def _steps(report: AgreementReport) -> Iterator[str]:
     claims, progress = report.claims, report.progress
     units = claims.unit[1]
     if claims.design.kind in (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
-        yield f"Draw a random sample of the {units} (g u): only that allows a corrected rate."
+        yield f"Draw a random sample of the {units}: only that allows a corrected rate."
     if progress.needed and not progress.stop:
         words = f"{fmt.plural(progress.needed, 'label')} more"
         # Where all is labelled, more labels need more conversations.

@@ -1,7 +1,7 @@
 """Lines of the list of what is judged, of one entry of it, and of the windows that hold it."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from faithtui.store.records import (
 )
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.windows import turns_of
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import (
     BLANK,
     Line,
@@ -45,6 +46,8 @@ class ListExtras:
     """The marked range."""
     wanted: Container[ClaimId] | None = None
     """Claims of the queue that is worked through; None: all of them."""
+    keys: KeyNames = field(default_factory=lambda: KeyNames({}), compare=False)
+    """What keys are called."""
 
 
 NO_EXTRAS = ListExtras()
@@ -102,7 +105,7 @@ def claim_list(
     """
     claims = listed(view, focus.window)
     if not claims:
-        return _no_claims(view, focus, spec, width)
+        return _no_claims(view, focus, spec, width, extras.keys)
     numbers = len(str(len(view.claims)))
     passages = passages_of(view)
     labels = spec.labels
@@ -183,7 +186,9 @@ def passages_of(view: ReviewView) -> Mapping[int, tuple[DocumentView, int]]:
     return found
 
 
-def _no_claims(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) -> list[Line]:
+def _no_claims(
+    view: ReviewView, focus: Focus, spec: "MetricSpec", width: int, keys: KeyNames
+) -> list[Line]:
     """Say why there is nothing to review here."""
     why = view.item.reason
     if view.item.state.value == "done" and why is None:
@@ -203,8 +208,9 @@ def _no_claims(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) -
         BLANK,
         *wrap(
             [
-                Piece(
-                    f"N goes to the next {spec.units[0]} without a verdict, g c to the list.",
+                *keys.pieces(
+                    f"{{review.next-unlabelled}} goes to the next {spec.units[0]} without a "
+                    "verdict, {go.conversations} to the list.",
                     "quiet",
                 )
             ],
@@ -216,24 +222,37 @@ def _no_claims(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) -
 
 
 def occurrences(claim: ClaimView, view: ReviewView, labels: LabelSet, width: int) -> list[Line]:
-    """List the judge's word on a claim in each window that holds it."""
-    lines: list[Line] = []
+    """Say what makes it one claim, and list the judge's word in each window that holds it."""
+    kind = {
+        "claim": f"turn {claim.turn + 1} makes it in the same words",
+        "statement": f"P{claim.document} says it in the same words",
+        "answer": f"it is the answer of turn {claim.turn + 1}",
+    }[claim.kind]
+    words = f"One verdict counts in all windows, because {kind}"
+    words += "." if claim.kind == "answer" else ": capitals and blanks aside."
+    lines: list[Line] = [
+        *wrap([shown_line(claim.text, "strong", limit=400)], width - 1, first=[Piece(" ")], most=3),
+        *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")]),
+        BLANK,
+    ]
+    judge = view.run.spec.judge
     for row, verdict in enumerate(claim.verdicts):
         window = view.windows[verdict.window]
         home = " · counts for agreement" if row == 0 else ""
-        sure = f" P {verdict.confidence:.2f}" if verdict.confidence is not None else ""
-        lines.append(
-            Line(
-                (
-                    Piece(f" w{verdict.window + 1:<3}", "strong"),
-                    Piece(f"turns {turns_of(window.turns):<8}", "quiet"),
-                    Piece(fmt.HIDDEN, "quiet")
-                    if claim.id in view.hidden
-                    else Piece(fmt.word(verdict.label, labels), fmt.look(verdict.label, labels)),
-                    Piece(f"{sure}{home}", "quiet"),
-                ),
-                row,
-            )
+        sure = fmt.confidence(verdict.confidence, labels, judge)
+        said = (
+            Piece(fmt.HIDDEN, "quiet")
+            if claim.id in view.hidden
+            else Piece(fmt.word(verdict.label, labels, judge), fmt.look(verdict.label, labels))
+        )
+        lines += wrap(
+            [said, Piece(f"{sure}{home}", "quiet")],
+            width - 1,
+            first=[
+                Piece(f" w{verdict.window + 1:<3}", "strong"),
+                Piece(f"turns {turns_of(window.turns):<8}", "quiet"),
+            ],
+            row=row,
         )
         if wrote_otherwise(claim, verdict):
             lines += wrap(

@@ -13,6 +13,7 @@ from faithtui.store.records import (
     ItemState,
 )
 from faithtui.tui import format as fmt
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, cut, shown, shown_line, width_of, wrap
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _head(compared: Compared, layout: _Layout) -> list[Line]:
         look = "key" if chosen else "strong"
         cells = [[Piece(each.text, look)] for each in name]
         cells += [[]] * (high - len(name))
-        judge = shown_line(run.spec.judge, "quiet", limit=60)
+        judge = shown_line(run.spec.judge_title, "quiet", limit=60)
         cells.append([Piece(f"#{run.id} ", look), judge])
         columns.append(cells)
     left: list[list[Piece]] = [[Piece(" answer", "quiet")], *([[]] * high)]
@@ -247,7 +248,7 @@ def _told(compared: Compared, at: int, cell: ComparedCell | None, width: int) ->
         Piece(f"#{run.id} ", "quiet"),
         Piece(spec.title, "key" if chosen else "strong"),
         Piece(" · ", "quiet"),
-        shown_line(run.spec.judge, "quiet", limit=80),
+        shown_line(run.spec.judge_title, "quiet", limit=80),
     ]
     first = [Piece(">" if chosen else " ", "key")]
     lines = wrap(name, width - 1, first=first)
@@ -274,7 +275,10 @@ def _told(compared: Compared, at: int, cell: ComparedCell | None, width: int) ->
     return [*lines, *wrap(said, width - 1, first=[Piece("   ")])]
 
 
-def nothing_to_compare(width: int) -> list[Line]:
+def nothing_to_compare(width: int, keys: KeyNames) -> list[Line]:
     """Say what to do where no run judged the conversation."""
-    words = "No run has judged this conversation yet: g r, then n starts runs of several metrics."
-    return [BLANK, *wrap([Piece(words)], width - 1, first=[Piece(" ")])]
+    words = keys.pieces(
+        "No run has judged this conversation yet: {go.runs}, then {runs.new} starts runs of "
+        "several metrics."
+    )
+    return [BLANK, *wrap(words, width - 1, first=[Piece(" ")])]

@@ -7,12 +7,14 @@ from rich.cells import cell_len
 
 from faithtui.domain.filters import Filter
 from faithtui.domain.scores import ScoreSet, ScoreState
-from faithtui.store.records import ItemRow, ItemState, ReviewView
+from faithtui.store.records import ItemRow, ItemState, ReviewView, RunTotals
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted
 from faithtui.tui.drawing.images import image_lines, image_numbers
+from faithtui.tui.drawing.replies import spent
 from faithtui.tui.drawing.transcript import not_used
 from faithtui.tui.finding import marked
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, cut, fit, line, shown, shown_line, width_of, wrap
 
 if TYPE_CHECKING:
@@ -129,7 +131,7 @@ def _columns(
     )
 
 
-def no_conversations(width: int, has_run: bool) -> list[Line]:
+def no_conversations(width: int, has_run: bool, keys: KeyNames) -> list[Line]:
     """Say why the list is empty."""
     pad = [Piece("  ")]
     if not has_run:
@@ -138,7 +140,7 @@ def no_conversations(width: int, has_run: bool) -> list[Line]:
             line(Piece("  No run chosen.", "strong")),
             BLANK,
             *wrap(
-                [Piece("g r", "key"), Piece(" goes to the runs; enter opens one.")],
+                keys.pieces("{go.runs} goes to the runs; {list.open} opens one."),
                 width,
                 first=pad,
             ),
@@ -163,6 +165,7 @@ def item_details(
     *,
     blind: bool,
     wanted: Filter,
+    calls: RunTotals | None = None,
 ) -> list[Line]:
     """Say what is known of a conversation, and show it.
 
@@ -173,6 +176,7 @@ def item_details(
         width: Cells of a line.
         blind: What the judge said is left out.
         wanted: Its words are marked.
+        calls: What the calls for it came to; None: not known.
     """
     if row is None or spec is None:
         return [line(Piece(" no conversation chosen", "quiet"))]
@@ -197,6 +201,9 @@ def item_details(
             (f"all {spec.units[1]}", row.scores.pooled, corrected.pooled),
         ):
             lines.append(line(Piece(f" {name:<16}", "quiet"), fmt.score_change(judge, people)))
+    if calls is not None and not blind and (calls.cost_nusd or calls.unpriced_calls):
+        told = f"{spent(calls)} · {fmt.plural(calls.calls, 'call')}"
+        lines.append(line(Piece(f" {'cost':<16}", "quiet"), told))
     if row.reviewers > 1:
         words = f"{row.reviewers} people gave verdicts"
         lines += wrap([Piece(f"{row.reviewers}x ", "warn"), Piece(words)], width - 1, first=pad)

@@ -47,9 +47,7 @@ def mark(number: int, image: Image) -> list[Piece]:
     return [
         Piece(f"[image {number}: ", "human"),
         shown_line(what or "of an unknown kind", "human", limit=300),
-        Piece(", open with ", "human"),
-        Piece("o", "key"),
-        Piece("]", "human"),
+        Piece(", opens outside]", "human"),
     ]
 
 

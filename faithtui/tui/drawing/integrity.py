@@ -8,6 +8,7 @@ from faithtui.domain.integrity import FindingKind
 from faithtui.domain.integrity_words import WORDS
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.tui import format as fmt
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, line, shown_line, spread, wrap
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ SUSPICIOUS_WORDS = (
     "Claims with findings first, the surest errors before the others, then those on which the "
     "judge itself is least confident.",
     "A convenience order: labels given here say nothing certain about the rest of the run. For "
-    "figures you can defend, draw a sample (g u).",
+    "figures you can defend, draw a sample ({go.queues}).",
 )
 BLIND_WORDS = (
     "Findings tell where the judge may be wrong, and with it what the judge said. You are working "
     "blind: whoever has seen them is not blind any more.",
-    "enter asks, and shows them.",
+    "{list.open} asks, and shows them.",
 )
 
 
@@ -45,9 +46,11 @@ def choices(summary: FindingSummary) -> tuple[Choice, ...]:
     )
 
 
-def kind_lines(summary: FindingSummary, checks: "CheckSnapshot | None", width: int) -> list[Line]:
+def kind_lines(
+    summary: FindingSummary, checks: "CheckSnapshot | None", width: int, keys: KeyNames
+) -> list[Line]:
     """List the kinds that were found with how many entries each has."""
-    lines = state_lines(summary, checks, width)
+    lines = state_lines(summary, checks, width, keys)
     rows = choices(summary)
     if not rows:
         return lines
@@ -65,7 +68,9 @@ def kind_lines(summary: FindingSummary, checks: "CheckSnapshot | None", width: i
     return lines
 
 
-def state_lines(summary: FindingSummary, checks: "CheckSnapshot | None", width: int) -> list[Line]:
+def state_lines(
+    summary: FindingSummary, checks: "CheckSnapshot | None", width: int, keys: KeyNames
+) -> list[Line]:
     """Say how much of the run is checked."""
     if checks is not None and not checks.finished:
         done = fmt.bar(checks.done, checks.total, max(0, min(20, width - 36)))
@@ -79,7 +84,7 @@ def state_lines(summary: FindingSummary, checks: "CheckSnapshot | None", width: 
     conversations = fmt.plural(summary.checked, "conversation")
     if summary.waiting:
         waiting = fmt.plural(summary.waiting, "conversation")
-        words = f"{waiting} not checked yet; c checks them."
+        words = f"{waiting} not checked yet; {keys('integrity.check')} checks them."
         lines += wrap([Piece(words, "warn")], width - 1, first=pad)
     if not summary.counts and summary.checked and not summary.waiting:
         words = f"Nothing looks wrong in {conversations}."
@@ -94,7 +99,9 @@ def state_lines(summary: FindingSummary, checks: "CheckSnapshot | None", width: 
     return lines
 
 
-def detail_lines(choice: Choice | None, rows: Sequence[FindingRow], width: int) -> list[Line]:
+def detail_lines(
+    choice: Choice | None, rows: Sequence[FindingRow], width: int, keys: KeyNames
+) -> list[Line]:
     """Explain a kind in plain words, and show its first entries."""
     pad = [Piece(" ")]
     if choice is None:
@@ -105,7 +112,7 @@ def detail_lines(choice: Choice | None, rows: Sequence[FindingRow], width: int) 
         return [
             *wrap([Piece(first)], width - 1, first=pad),
             BLANK,
-            *wrap([Piece(second, "warn")], width - 1, first=pad),
+            *wrap(keys.pieces(second, "warn"), width - 1, first=pad),
         ]
     told = WORDS[choice.kind]
     lines = [
@@ -117,7 +124,10 @@ def detail_lines(choice: Choice | None, rows: Sequence[FindingRow], width: int) 
     where = fmt.plural(choice.count.conversations, "conversation")
     opens = "the claims" if choice.count.claims else "an entry"
     lines += wrap(
-        [Piece(f"in {where} · enter reviews {opens} · l lists entries", "quiet")],
+        keys.pieces(
+            f"in {where} · {{list.open}} reviews {opens} · {{integrity.entries}} lists entries",
+            "quiet",
+        ),
         width - 1,
         first=pad,
     )
@@ -147,7 +157,7 @@ def entry_lines(row: FindingRow, width: int, number: int | None = None) -> list[
     return lines
 
 
-def blind_lines(width: int) -> list[Line]:
+def blind_lines(width: int, keys: KeyNames) -> list[Line]:
     """Say why nothing is shown."""
     first, second = BLIND_WORDS
     pad = [Piece(" ")]
@@ -155,5 +165,8 @@ def blind_lines(width: int) -> list[Line]:
         BLANK,
         *wrap([Piece(first, "warn")], width - 1, first=pad),
         BLANK,
-        *[Line(each.pieces, 0) for each in wrap([Piece(second, "strong")], width - 1, first=pad)],
+        *[
+            Line(each.pieces, 0)
+            for each in wrap(keys.pieces(second, "strong"), width - 1, first=pad)
+        ],
     ]

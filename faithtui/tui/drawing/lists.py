@@ -3,13 +3,17 @@
 import json
 from typing import TYPE_CHECKING
 
-from faithtui.store.records import RunRow, RunState
+from faithtui.store.run_records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown, shown_line, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
+
+_LONGEST_METRIC = 27
+"""Cells beyond which the column of metrics does not grow: the judge's name takes the rest."""
 
 
 def run_head(width: int) -> Line:
@@ -33,7 +37,7 @@ def run_line(row: RunRow, width: int, here: bool) -> Line:
         width,
         f"#{row.id}",
         shown_line(row.spec.metric, limit=60).text,
-        shown_line(row.spec.judge, limit=60).text,
+        shown_line(row.spec.judge_title, limit=60).text,
         str(row.conversations),
         words,
         fmt.number(row.score),
@@ -59,15 +63,17 @@ def _run_columns(
     corrected: str,
     labels: str,
 ) -> str:
-    fixed = 1 + 5 + 1 + 1 + 11 + 6 + 6 + 1 + 11 + 2
-    # A number that is cut reads as another number, so a narrow list leaves a whole column out.
-    counted_too = fit(conversations, 6, right=True) if width - fixed - 6 >= 12 else ""
+    # A number that is cut reads as another number, so a narrow list leaves whole columns out: the
+    # pane below has them.
+    corrected_too = fit(corrected, 6, right=True) if width >= 66 else ""
+    fixed = 1 + 5 + 1 + 1 + 11 + 6 + len(corrected_too) + 1 + 11 + 2
+    counted_too = fit(conversations, 6, right=True) if width - fixed - 6 >= 22 else ""
     room = max(10, width - fixed - len(counted_too))
-    first = room * 12 // 20
+    first = min(_LONGEST_METRIC, room * 11 // 20)
     return (
         f" {fit(run, 5)} {fit(metric, first)}{fit(' ' + judge, room - first)}"
         f"{counted_too} {fit(status, 11)}{fit(score, 6, right=True)}"
-        f"{fit(corrected, 6, right=True)} {fit(labels, 11, right=True)} "
+        f"{corrected_too} {fit(labels, 11, right=True)} "
     )
 
 
@@ -77,6 +83,8 @@ def run_status(row: RunRow) -> tuple[str, str]:
         case RunState.RUNNING:
             share = (row.conversations - row.pending) * 100 // max(1, row.conversations)
             return f"running {share}%", "human"
+        case RunState.WAITING:
+            return "waiting", "human"
         case RunState.PLANNED:
             return "planned", "quiet"
         case RunState.CANCELLED:
@@ -89,7 +97,17 @@ def run_status(row: RunRow) -> tuple[str, str]:
             return "done", ""
 
 
-def no_runs(width: int) -> list[Line]:
+def run_crumbs(row: RunRow) -> list[Piece]:
+    """Name a run in a title: its number, its metric and its judge."""
+    return [
+        Piece(f"  #{row.id} ", "quiet"),
+        shown_line(row.spec.metric, "quiet", limit=60),
+        Piece(" · ", "quiet"),
+        shown_line(row.spec.judge_title, "quiet", limit=60),
+    ]
+
+
+def no_runs(width: int, keys: KeyNames) -> list[Line]:
     """Say what to do in an empty store: few lines, so that the smallest screen has them all."""
     pad = [Piece("  ")]
     commands = (
@@ -104,37 +122,31 @@ def no_runs(width: int) -> list[Line]:
         ),
         line(Piece("  then here", "strong")),
         *wrap(
-            [
-                Piece("n", "key"),
-                Piece(" starts a run · "),
-                Piece("?", "key"),
-                Piece(" explains · "),
-                Piece(":", "key"),
-                Piece(" commands · "),
-                Piece("g", "key"),
-                Piece(" screens"),
-            ],
+            keys.pieces(
+                "{runs.new} starts a run · {app.help} explains · {app.commands-colon} commands · "
+                "{app.go} screens"
+            ),
             width,
             first=pad,
         ),
     ]
 
 
-def run_details(row: RunRow | None, metric: "MetricSpec | None", width: int) -> list[Line]:
+def run_details(
+    row: RunRow | None, metric: "MetricSpec | None", width: int, keys: KeyNames
+) -> list[Line]:
     """Say what is known of a run.
 
     Args:
         row: The run; None: none is chosen.
         metric: Its metric; None while that is being read.
         width: Cells of a line.
+        keys: What keys are called.
     """
     if row is not None and metric is None:
         return []
     if row is None or metric is None:
         return [line(Piece(" no run chosen", "quiet"))]
-    # Not needed for the first paint, and slow to import.
-    from faithtui.judges.opening import judge_title
-
     pad = [Piece(" ")]
     spec = row.spec
     units = metric.units[1]
@@ -142,7 +154,9 @@ def run_details(row: RunRow | None, metric: "MetricSpec | None", width: int) -> 
         [
             Piece(metric.title, "strong"),
             Piece(" · judge ", "quiet"),
-            shown_line(judge_title(spec.judge), limit=200),
+            shown_line(spec.judge_title, limit=200),
+            Piece(" · ", "quiet"),
+            *keys.pieces("{screen.judge} about it", "quiet"),
         ],
         [
             Piece(f"{fmt.plural(row.conversations, 'conversation')}: {row.done} done"),
@@ -165,6 +179,8 @@ def run_details(row: RunRow | None, metric: "MetricSpec | None", width: int) -> 
             Piece(f" {row.labelled} of {counted(row.claims, metric)}"),
         ],
     ]
+    if row.archived_at is not None:
+        parts.append([Piece(f"archived {fmt.day(row.archived_at)}", "warn")])
     if row.reason:
         parts.append([Piece("! ", "warn"), shown(row.reason, "warn")])
     if row.missing_verdicts:
@@ -207,7 +223,32 @@ def run_details(row: RunRow | None, metric: "MetricSpec | None", width: int) -> 
     return lines
 
 
-def nothing_found(width: int, wanted: str) -> list[Line]:
+def all_archived(width: int, count: int, keys: KeyNames) -> list[Line]:
+    """Say where the runs are when none is listed because all were put away.
+
+    Args:
+        width: Cells of a line.
+        count: How many there are.
+        keys: What keys are called.
+    """
+    pad = [Piece("  ")]
+    return [
+        BLANK,
+        line(Piece("  Every run is archived.", "strong")),
+        BLANK,
+        *wrap(
+            [
+                *keys.pieces("{list.filter} and "),
+                Piece("archived:yes", "human"),
+                Piece(f" lists {'it' if count == 1 else f'all {count}'}."),
+            ],
+            width,
+            first=pad,
+        ),
+    ]
+
+
+def nothing_found(width: int, wanted: str, keys: KeyNames) -> list[Line]:
     """Say that a filter finds nothing, and the way out."""
     pad = [Piece("  ")]
     return [
@@ -217,12 +258,7 @@ def nothing_found(width: int, wanted: str) -> list[Line]:
         *wrap([Piece("filter: ", "quiet"), shown_line(wanted, limit=300)], width, first=pad),
         BLANK,
         *wrap(
-            [
-                Piece("esc", "key"),
-                Piece(" takes it away, "),
-                Piece("/", "key"),
-                Piece(" edits it."),
-            ],
+            keys.pieces("{screen.close} takes it away, {list.filter} edits it."),
             width,
             first=pad,
         ),

@@ -9,6 +9,7 @@ from faithtui.domain.stopping import KAPPA_TARGET, effective_size, half_width
 from faithtui.engine.queues import QueueEnd, QueueProgress
 from faithtui.store.sample_records import SampleRow, StratumRow
 from faithtui.tui import format as fmt
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
 
 KINDS = {
@@ -57,6 +58,12 @@ def queue_status(progress: QueueProgress) -> str:
     return " · ".join(parts)
 
 
+WHY_QUEUES = (
+    "A queue is a random sample, reviewed blind: every claim has a known chance to be in it, so "
+    "what you say of the drawn ones stands for the rest, and agreement can be measured."
+)
+
+
 def needed(progress: QueueProgress) -> str:
     """Say how many labels are still to come."""
     # Before there are labels to tell kappa from, the plan is that of a share.
@@ -102,16 +109,15 @@ def _columns(
     )
 
 
-def no_queues(width: int, run: bool) -> list[Line]:
+def no_queues(width: int, run: bool, keys: KeyNames) -> list[Line]:
     """Say what to do while there is no queue, or no run to draw one from."""
-    if not run:
-        words = "No run to draw from yet: g r goes to the runs, where one is started or opened."
-        return [BLANK, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])]
-    words = (
-        "Nothing is drawn from this run yet. A random sample, reviewed blind, is what agreement "
-        "can be measured on: n draws one. c takes a spot-check of 20 claims, about five minutes."
-    )
-    return [BLANK, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])]
+    words = "No run to draw from yet: {go.runs} goes to the runs, where one is started or opened."
+    if run:
+        words = (
+            "Nothing is drawn from this run yet. {queues.draw} draws a random sample, "
+            "{queues.spot-check} takes a spot-check of 20 claims, about five minutes."
+        )
+    return wrap(keys.pieces(words, "quiet"), width - 1, first=[Piece(" ")])
 
 
 def queue_details(
@@ -120,9 +126,12 @@ def queue_details(
     progress: QueueProgress | None,
     width: int,
 ) -> list[Line]:
-    """Describe a queue: how it was drawn, how far it is, what each label stands for."""
+    """Describe a queue: how it was drawn, how far it is, what each label stands for.
+
+    Without one, say what queues are for.
+    """
     if row is None:
-        return []
+        return wrap([Piece(WHY_QUEUES, "quiet")], width - 1, first=[Piece(" ")])
     lines = [BLANK, *_bar(row, width)]
     told: list[tuple[str, Piece]] = []
     if row.pace_s is not None:

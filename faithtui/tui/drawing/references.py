@@ -183,6 +183,8 @@ def _reference(
     pieces = [shown_line(truth.text, plain)]
     if tail:
         pieces.append(Piece(f"  {tail}", "quiet"))
+    if _is_nowhere(view, truth, read):
+        pieces.append(Piece(" not found in it", "warn"))
     return wrap(pieces, width - 1, first=first)
 
 
@@ -190,6 +192,20 @@ def _place(truth: TruthView, read: ReadView) -> str:
     """Name the document of a truth and which of its sentences it was drawn from."""
     sentence = read.places.get(truth.id)
     return f"P{truth.document}" + ("" if sentence is None else f" s{sentence + 1}")
+
+
+def _is_nowhere(view: ReviewView, truth: TruthView, read: ReadView) -> bool:
+    """Whether no sentence of its document, read whole, shares a telling word with a truth."""
+    if truth.document is None or truth.id in read.places:
+        return False
+    if truth.document not in read.documents:
+        return False
+    characters = len(read.documents[truth.document].text)
+    return any(
+        document.number == truth.document and len(document.text) == characters
+        for turn in view.turns
+        for document in turn.documents or ()
+    )
 
 
 def _message(view: ReviewView, truth: TruthView) -> TurnView | None:

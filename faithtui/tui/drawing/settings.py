@@ -6,6 +6,7 @@ from pathlib import Path
 
 from faithtui.config import Configured, Origin, allowed, variable_of
 from faithtui.tui import format as fmt
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
 
 
@@ -19,7 +20,18 @@ class Section:
 
 
 SECTIONS = (
-    Section("Judge", ("judge", "base_url", "concurrency")),
+    Section(
+        "Judge",
+        (
+            "judge",
+            "base_url",
+            "concurrency",
+            "requests_per_minute",
+            "tokens_per_minute",
+            "prices",
+            "redact",
+        ),
+    ),
     Section("Review", ("reviewer", "blind", "auto_advance")),
     Section("Sampling", ("audit_share",)),
     Section("Keys", ("keys",)),
@@ -34,6 +46,10 @@ MEANINGS: Mapping[str, str] = {
     "judge": "Who judges when a new run names nobody: provider:model.",
     "base_url": "Address of an OpenAI-compatible server; unset: the provider's own.",
     "concurrency": "Questions in flight at once.",
+    "requests_per_minute": "Most requests to one account; unset: as many as the provider takes.",
+    "tokens_per_minute": "Most tokens to one account; unset: as many as the provider takes.",
+    "prices": "A price table of your own; unset: the one that comes with the program.",
+    "redact": "Python function that every text goes through before it leaves this machine.",
     "reviewer": "Whose verdicts yours are. Counts from the next start.",
     "blind": "New queues hide the judge until a claim has your verdict.",
     "auto_advance": "A verdict goes on to the next claim.",
@@ -65,6 +81,10 @@ class Facts:
     keymap: Path = field(default_factory=Path)
     keymap_ids: tuple[str, ...] = ()
     """Ids that the user's key map changes."""
+    keys: KeyNames = field(default_factory=lambda: KeyNames({}))
+    """What keys are called."""
+    trial: tuple[bool, str] | None = None
+    """Whether the judge worked when it was tried, and what there is to say; None: not tried."""
 
 
 def section_lines(_width: int) -> list[Line]:
@@ -77,6 +97,8 @@ def value_lines(
 ) -> list[Line]:
     """Draw the values of a section, one row each, and what is known besides."""
     lines: list[Line] = [BLANK]
+    if section.title == "Judge":
+        lines += [*_trial(facts, width), BLANK]
     for number, name in enumerate(section.names):
         lines += _setting(name, configured, width, number)
     return lines + _besides(section, facts, width)
@@ -96,10 +118,11 @@ def _setting(name: str, configured: Configured | None, width: int, number: int) 
     text = value_of(configured, name)
     origin = configured.origins[name]
     where = configured.where(name)
-    room = max(8, width - 16 - len(where) - 2)
+    named = f" {name:<14}" if len(name) < 14 else f" {name} "
+    room = max(8, width - len(named) - 1 - len(where) - 2)
     value = shown_line(text) if text else Piece("unset", "quiet")
     head = line(
-        Piece(f" {name:<14}", "strong"),
+        Piece(named, "strong"),
         Piece(fit(value.text, room), value.look),
         Piece(f" {where}", "quiet" if origin is Origin.DEFAULT else "human"),
         row=number,
@@ -127,8 +150,8 @@ def _besides(section: Section, facts: Facts, width: int) -> list[Line]:
                 width,
                 "Nothing leaves this machine but the questions to the judge you chose. There is "
                 "no telemetry.",
-                "Keys and passwords are read from the environment when a judge is opened. They are "
-                "never written to the settings, the store, a report or a log.",
+                "Keys are read from the environment or the system's keyring when a judge is "
+                "opened. They are never written to the settings, the store, a report or a log.",
                 "The offline judge asks nobody.",
             )
         case "About":
@@ -136,6 +159,16 @@ def _besides(section: Section, facts: Facts, width: int) -> list[Line]:
                 width, facts.version, "Apache-2.0. faithtui --help lists the commands."
             )
     return []
+
+
+def _trial(facts: Facts, width: int) -> list[Line]:
+    """Say what came of trying the judge."""
+    indent = [Piece(f" {'tried':<14}", "quiet")]
+    if facts.trial is None:
+        words = "{settings.test-judge} asks it one small question"
+        return [line(*indent, *facts.keys.pieces(words))]
+    works, sentence = facts.trial
+    return wrap([shown_line(sentence, "good" if works else "bad")], width - 1, first=indent)
 
 
 def _storage(facts: Facts, width: int) -> list[Line]:
@@ -147,7 +180,9 @@ def _storage(facts: Facts, width: int) -> list[Line]:
     ]
     lines = [line(Piece(f" {name:<14}", "quiet"), value) for name, value in rows]
     if facts.checked is None:
-        lines.append(line(Piece(f" {'check':<14}", "quiet"), Piece("c", "key"), Piece(" runs it")))
+        lines.append(
+            line(Piece(f" {'check':<14}", "quiet"), *facts.keys.pieces("{settings.check} runs it"))
+        )
     elif not facts.checked:
         lines.append(line(Piece(f" {'check':<14}", "quiet"), Piece("sound", "good")))
     for problem in facts.checked or ():

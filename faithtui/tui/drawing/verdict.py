@@ -1,15 +1,15 @@
 """Lines of the verdict: what can be said, what was said, and what it does to the scores."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet
 from faithtui.domain.review import REASON_CODES, Action
-from faithtui.store.records import ClaimView, ReviewView
+from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter
 from faithtui.tui.drawing.claims import wrote_otherwise
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, cut, line, shown, shown_line, width_of, wrap
 from faithtui.tui.place import Focus, heard, verdict_in
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 VERDICT_KEYS = ("y", "n", "i")
 """Keys of a metric's labels, in the order of its label set."""
 UNFAIR_KEY = "x"
+VERDICT_IDS = {"y": "yes", "n": "no", "i": "idk", "x": "unfair"}
+"""Ends of the ids of the bindings that these keys have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,10 @@ class VerdictView:
     """Show scores in which each interaction counts once, not once per window."""
     last: str
     """The last act in words; "" for none yet."""
-    keys: Mapping[str, str] = field(default_factory=dict)
-    """What a key is called, by the key it is by default; a missing one is as it was."""
+    keys: KeyNames = field(default_factory=lambda: KeyNames({}))
+    """What keys are called."""
+    fresh: tuple[FreshVerdict, ...] = ()
+    """What the judge said when it was asked again, of all claims that are not hidden."""
 
     @property
     def labels(self) -> LabelSet:
@@ -55,9 +59,14 @@ def verdict_lines(shown_view: VerdictView, width: int, height: int) -> list[Line
     """Draw the verdict, in a strip where the pane is low and wide, else as a column."""
     if shown_view.claim is None:
         return [line(Piece(" nothing to judge here", "quiet"))]
-    if height < 10:
+    if is_strip(height):
         return _strip(shown_view, shown_view.claim, width)
     return _column(shown_view, shown_view.claim, width)
+
+
+def is_strip(height: int) -> bool:
+    """Say whether a pane of so many lines is too low for a column."""
+    return height < 10
 
 
 def score_line(shown_view: VerdictView) -> list[Piece]:
@@ -108,12 +117,12 @@ def _judge(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     if _is_hidden(shown_view, claim):
         return [Piece(fmt.HIDDEN, "quiet"), Piece(" hidden until you answer", "quiet")]
     verdict = verdict_in(claim, shown_view.focus.window)
+    judge = shown_view.view.run.spec.judge
     pieces = [
-        Piece(fmt.word(verdict.label, labels), f"strong {fmt.look(verdict.label, labels)}"),
+        Piece(fmt.word(verdict.label, labels, judge), f"strong {fmt.look(verdict.label, labels)}"),
         Piece(f" in w{verdict.window + 1}", "quiet"),
+        Piece(fmt.confidence(verdict.confidence, labels, judge), "quiet"),
     ]
-    if verdict.confidence is not None:
-        pieces.append(Piece(f" P {verdict.confidence:.2f}", "quiet"))
     others = [each for each in claim.verdicts if each.label != verdict.label]
     if others:
         words = ", ".join(f"w{o.window + 1} {fmt.letter(o.label, labels)}" for o in others[:6])
@@ -122,6 +131,18 @@ def _judge(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
         where = fmt.windows(tuple(each.window for each in claim.verdicts))
         pieces.append(Piece(f" · same in {where}", "quiet"))
     return pieces
+
+
+def _asked_again(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    """List what the judge said when it was asked again, in that order."""
+    labels = shown_view.labels
+    pieces: list[Piece] = []
+    for each in shown_view.fresh:
+        if each.claim == claim.id:
+            pieces += [Piece(", ", "quiet")] if pieces else []
+            word = "no verdict" if each.label is None else shown_line(each.label, limit=24).text
+            pieces.append(Piece(word, fmt.look(each.label, labels)))
+    return pieces and [Piece("asked again: ", "quiet"), *pieces]
 
 
 def _is_hidden(shown_view: VerdictView, claim: ClaimView) -> bool:
@@ -154,7 +175,7 @@ def _codes(shown_view: VerdictView, width: int) -> list[Line]:
     """List the reason codes with their keys."""
     pieces: list[Piece] = []
     for number, code in enumerate(REASON_CODES, start=1):
-        key = shown_view.keys.get(str(number), str(number))
+        key = shown_view.keys(f"review.code-{number}")
         pieces += [Piece(key, "key"), Piece(f" {code.title}  ", "quiet")]
     return wrap(pieces, width - 1, first=[Piece(f" {'code':<7}", "quiet")], most=4)
 
@@ -222,7 +243,7 @@ def _choices_in_a_row(shown_view: VerdictView, said: str | None, room: int) -> l
     """Put all that can be said on one line, its words cut evenly where they have no room."""
     listed = [
         (
-            shown_view.keys.get(key, key),
+            shown_view.keys(f"review.verdict-{VERDICT_IDS[key]}"),
             label,
             "not fair" if label == NOT_A_CLAIM else meaning,
         )
@@ -248,11 +269,14 @@ def _strip(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
     room = width - 2
     said = _said(shown_view, claim)
     yours = _choices_in_a_row(shown_view, said, room)
-    judge = [Piece("judge: ", "quiet"), *_judge(shown_view, claim), *_truths(shown_view, claim)]
+    judge = [Piece("judge: ", "quiet"), *_judge(shown_view, claim)]
+    if again := _asked_again(shown_view, claim):
+        judge += [Piece(" · ", "quiet"), *again]
+    judge += _truths(shown_view, claim)
     reason = verdict_in(claim, shown_view.focus.window).reason
     wrote = _wrote(shown_view, claim)
     hidden = _is_hidden(shown_view, claim)
-    key = shown_view.keys.get("v", "v")
+    key = shown_view.keys("review.reveal")
     none = f"{key} shows it, and that is recorded" if hidden else "no reason given"
     why = [
         Piece("       " if hidden else "why:   ", "quiet"),
@@ -282,7 +306,7 @@ def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]
     lines: list[Line] = []
     pad = 8
     for number, (by_default, label, meaning) in enumerate(choices(shown_view.spec)):
-        key = shown_view.keys.get(by_default, by_default)
+        key = shown_view.keys(f"review.verdict-{VERDICT_IDS[by_default]}")
         head = Piece(f" {'yours' if number == 0 else '':<{pad - 1}}", "quiet")
         lines.append(line(head, *_choice(key, label, meaning, said)))
     elsewhere = _mine_elsewhere(shown_view, claim)
@@ -293,7 +317,11 @@ def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]
     def field(name: str, pieces: list[Piece], most: int) -> list[Line]:
         return wrap(pieces, width - 1, first=[Piece(f" {name:<{pad - 1}}", "quiet")], most=most)
 
-    lines += field("judge", _judge(shown_view, claim), 3)
+    lines += field("judge", _judge(shown_view, claim), 4)
+    title = shown_line(shown_view.view.run.spec.judge_title, "quiet", limit=80)
+    lines.append(line(Piece(" " * pad), *cut([title], width - 1 - pad)))
+    if again := _asked_again(shown_view, claim):
+        lines += field("", again, 2)
     truths = _truths(shown_view, claim)
     if truths:
         first, *rest = truths
@@ -304,7 +332,7 @@ def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]
         lines += field("wrote", wrote, 4)
     none = "no reason given"
     if _is_hidden(shown_view, claim):
-        none = f"{shown_view.keys.get('v', 'v')} shows it, and that is recorded"
+        none = shown_view.keys.fill("{review.reveal} shows it, and that is recorded")
     lines += field(
         "why" if reason else "", [shown(reason)] if reason else [Piece(none, "quiet")], 5
     )
@@ -320,7 +348,7 @@ def _column(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]
     if note:
         lines += wrap(note[1:], width - 1, first=[Piece(f" {'note':<{pad - 1}}", "quiet")], most=3)
     if shown_view.last:
-        undo = Piece(f" · {shown_view.keys.get('u', 'u')} undoes", "quiet")
+        undo = Piece(shown_view.keys.fill(" · {review.undo} undoes"), "quiet")
         lines += field("last", [Piece(shown_view.last), undo], 3)
         lines += [BLANK, *_codes(shown_view, width)]
     return lines

@@ -19,15 +19,15 @@ from faithtui.domain.review import Action, LabelAct, Mark, Step
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui import place
-from faithtui.tui.keys import keys_by_id
-from faithtui.tui.lines import Piece, shown_line
+from faithtui.tui.lines import Piece
 from faithtui.tui.place import Focus
 from faithtui.tui.screens.images import ImageScreen
+from faithtui.tui.screens.taking_back import TakingBackScreen
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.review_panes import Looked, ReviewPanes
 
 
-class ActingScreen(ImageScreen):
+class ActingScreen(TakingBackScreen, ImageScreen):
     """A screen on which something is said about claims. Subclasses read and move."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -55,17 +55,6 @@ class ActingScreen(ImageScreen):
 
         claim: ClaimId
         words: str
-
-    @dataclass
-    class TakenBack(Message):
-        """An undo or a redo is in the store."""
-
-        acts: Step
-        """(): there was nothing left."""
-        item: ItemId | None
-        """Conversation of the run that holds the claim of the last one; None: not in this run."""
-        words: str
-        """`undone` or `redone`."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -119,23 +108,9 @@ class ActingScreen(ImageScreen):
         """Go to the next conversation that has a claim without a verdict."""
         raise NotImplementedError
 
-    def go_to_claim(self, event: TakenBack, act: LabelAct, item: ItemId) -> None:
+    def go_to_claim(self, event: TakingBackScreen.TakenBack, act: LabelAct, item: ItemId) -> None:
         """Show the claim of an act that was taken back, in whichever conversation."""
         raise NotImplementedError
-
-    def refuse(self, words: str) -> None:
-        """Say, audibly, why a key did nothing."""
-        self.app.bell()
-        self.say(shown_line(words, "warn", limit=400))
-
-    def key(self, name: str, default: str) -> str:
-        """Name a key in a sentence, as the person's key map has it.
-
-        Args:
-            name: Id of the binding.
-            default: Its key by default.
-        """
-        return keys_by_id(self.session.keymap, name, default)[0]
 
     # Saving
 
@@ -266,33 +241,8 @@ class ActingScreen(ImageScreen):
 
     # Taking back
 
-    def action_undo(self) -> None:
-        """Take back the last step of this reviewer."""
-        store = self.session.store
-        self.wait_taken_back(
-            store.submit(store.reviews.undo, self.session.reviewer, urgent=True, durable=True),
-            "undone",
-        )
-
-    def action_redo(self) -> None:
-        """Do again what was taken back last."""
-        store = self.session.store
-        self.wait_taken_back(
-            store.submit(store.reviews.redo, self.session.reviewer, urgent=True, durable=True),
-            "redone",
-        )
-
-    @work(group="save", exit_on_error=False)
-    async def wait_taken_back(self, future: Future[Step], words: str) -> None:
-        """Wait for the disk and find where the claim is."""
-        acts = await asyncio.wrap_future(future)
-        store, item = self.session.store, None
-        if acts and self.session.run is not None:
-            item = await self.read(store.reviews.location, self.session.run, acts[0].claim)
-        self.post_message(self.TakenBack(acts, item, words))
-
-    @on(TakenBack)
-    def show_taken_back(self, event: TakenBack) -> None:
+    @on(TakingBackScreen.TakenBack)
+    def show_taken_back(self, event: TakingBackScreen.TakenBack) -> None:
         """Go to the claim concerned."""
         self.leaving = False
         if not event.acts:
@@ -302,7 +252,7 @@ class ActingScreen(ImageScreen):
         else:
             self.go_to_claim(event, event.acts[0], event.item)
 
-    def tell_taken_back(self, event: TakenBack) -> None:
+    def tell_taken_back(self, event: TakingBackScreen.TakenBack) -> None:
         """Say what was taken back, once its claim is shown."""
         looked, claim = self.looked, self.claim
         if not event.acts or looked is None or claim is None:
@@ -330,9 +280,3 @@ class ActingScreen(ImageScreen):
                 return f"{what} put off"
             case _:
                 return what
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what cannot be done without a store."""
-        if action in ("undo", "redo"):
-            return self.session.is_open
-        return super().check_action(action, parameters)

@@ -14,13 +14,14 @@ from textual.widgets import Input
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels import NOT_A_CLAIM
 from faithtui.domain.raters import ComparedClaim, sides
-from faithtui.domain.review import Action, HumanVerdict, Mark, Step
+from faithtui.domain.review import Action, HumanVerdict, Mark
 from faithtui.tui import format as fmt
 from faithtui.tui import place
 from faithtui.tui.drawing import adjudication as draw
 from faithtui.tui.drawing.verdict import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.lines import Piece
 from faithtui.tui.screens.comparing import Chosen, ComparingScreen
+from faithtui.tui.screens.taking_back import TakingBackScreen
 from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.plain_input import PlainInput, can_be_typed
 
@@ -32,7 +33,7 @@ FINAL = Binding.Group("final", compact=True)
 PASSAGE = Binding.Group("passage", compact=True)
 
 
-class AdjudicateScreen(ComparingScreen):
+class AdjudicateScreen(TakingBackScreen, ComparingScreen):
     """Raters, what they differ on, and the last word on it."""
 
     TITLE_WORDS: ClassVar[str] = "COMPARE / ADJUDICATE"
@@ -43,7 +44,8 @@ class AdjudicateScreen(ComparingScreen):
         "is a final word. The table compares each judge with people's last word, each pair of "
         "people, and each person with the others and with themselves, where they judged claims "
         "again. `finds N` is recall: how much of what the reference calls bad the rater calls bad. "
-        f"Below {draw.FEWEST} claims no figure is shown."
+        "n counts the claims a figure rests on: what both sides gave a verdict on. "
+        f"Below {draw.FEWEST} of them no figure is shown."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -154,13 +156,6 @@ class AdjudicateScreen(ComparingScreen):
 
         words: str
 
-    @dataclass
-    class TakenBack(Message):
-        """An undo or a redo is in the store."""
-
-        acts: Step
-        words: str
-
     def compose(self) -> ComposeResult:
         """Add the line for notes, which takes the place of the status line while it is used."""
         yield from super().compose()
@@ -191,7 +186,8 @@ class AdjudicateScreen(ComparingScreen):
             return
         opinions = sides(chosen.claim)
         if side >= len(opinions):
-            self.refuse(f"nobody is {draw.LETTERS[side]} here: y n i x give a final word")
+            keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
+            self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final word")
             return
         self._decide(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
@@ -323,29 +319,8 @@ class AdjudicateScreen(ComparingScreen):
             self.say(Piece("not saved", "bad strong"))
         self.reload()
 
-    def action_undo(self) -> None:
-        """Take back the last step of this reviewer."""
-        store = self.session.store
-        self.wait_taken_back(
-            store.submit(store.reviews.undo, self.session.reviewer, urgent=True, durable=True),
-            "undone",
-        )
-
-    def action_redo(self) -> None:
-        """Do again what was taken back last."""
-        store = self.session.store
-        self.wait_taken_back(
-            store.submit(store.reviews.redo, self.session.reviewer, urgent=True, durable=True),
-            "redone",
-        )
-
-    @work(group="save", exit_on_error=False)
-    async def wait_taken_back(self, future: Future[Step], words: str) -> None:
-        """Wait for the disk."""
-        self.post_message(self.TakenBack(await asyncio.wrap_future(future), words))
-
-    @on(TakenBack)
-    def show_taken_back(self, event: TakenBack) -> None:
+    @on(TakingBackScreen.TakenBack)
+    def show_taken_back(self, event: TakingBackScreen.TakenBack) -> None:
         """Go to the claim concerned, and say what was taken back."""
         if not event.acts:
             self.say(Piece(f"nothing to be {event.words}", "warn"))
@@ -373,7 +348,10 @@ class AdjudicateScreen(ComparingScreen):
         final = chosen.claim.final
         note = self.notes.get(chosen.claim.claim, (final.note or "") if final is not None else "")
         if not can_be_typed(note):
-            self.refuse("this note is long, or has several lines: ctrl+e in review changes it")
+            words = (
+                "this note is long, or has several lines: {review.edit-note} in review changes it"
+            )
+            self.refuse(self.keys.fill(words))
             return
         self.note.value = note
         self.query_one(StatusLine).display = False
@@ -412,6 +390,4 @@ class AdjudicateScreen(ComparingScreen):
             number = parameters[0] if action == "final" else -1
             labels = len(self.spec.labels.names) if self.spec is not None else 0
             return isinstance(number, int) and number < labels
-        if action in ("undo", "redo"):
-            return self.session.is_open
         return super().check_action(action, parameters)

@@ -10,9 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.report_values import Level, ReportSettings
+from faithtui.domain.reported.settings import Level, ReportSettings
 from faithtui.domain.statistics.recoding import IdkRule
-from faithtui.judges.opening import judge_title
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of, units_at
@@ -64,11 +63,11 @@ class AgreementScreen(FaithScreen):
     TITLE_WORDS: ClassVar[str] = "AGREEMENT"
     HELP_WORDS: ClassVar[str] = (
         "The judge against people, on what people gave a verdict on: unique claims (or whatever "
-        "the metric judges), or whole answers (m switches). Unreviewed is not agreed and enters "
-        "no figure. Every figure shows its n, and its interval where one can be made; an "
-        "undefined one shows why. kappa, AC1 and alpha are agreement beyond chance: 1 is perfect, "
-        "0 is chance. Detection asks how well the judge finds what is bad: precision is how much "
-        "of what it flags is bad, recall how much of what is bad it flags."
+        "the metric judges), or whole answers ({agreement.level} switches). Unreviewed is not "
+        "agreed and enters no figure. Every figure shows its n, and its interval where one can be "
+        "made; an undefined one shows why. kappa, AC1 and alpha are agreement beyond chance: 1 is "
+        "perfect, 0 is chance. Detection asks how well the judge finds what is bad: precision is "
+        "how much of what it flags is bad, recall how much of what is bad it flags."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -170,9 +169,15 @@ class AgreementScreen(FaithScreen):
         if run is None:
             self.post_message(self.Loaded(None, None))
             return
-        from faithtui.engine.reporting import run_agreement
+        from faithtui.engine.reporting import agreement_since, run_agreement
 
         self.session.choose_run(run)
+        known = self.agreement
+        if known is not None and known.row.id == run and known.full.settings == self.settings:
+            # What a label changes is seen at once; intervals take longer.
+            points = await self.read(agreement_since, store, known)
+            if points is not None:
+                self.post_message(self.Loaded(points, self.spec))
         agreement = await self.read(run_agreement, store, run, self.settings)
         spec = await self.read(spec_of, agreement.row.spec)
         self.post_message(self.Loaded(agreement, spec))
@@ -195,7 +200,11 @@ class AgreementScreen(FaithScreen):
             self.entitle([Piece("  no run", "quiet")])
             words = [
                 BLANK,
-                Line((Piece(" There is no run yet: g r, n.", "strong"),)),
+                Line(
+                    tuple(
+                        self.keys.pieces(" There is no run yet: {go.runs}, {runs.new}.", "strong")
+                    )
+                ),
             ]
             self.matrix.show(lambda _width: words)
             return
@@ -273,13 +282,15 @@ class AgreementScreen(FaithScreen):
             self.query_one("#differences", RowPane).show(
                 draw.blind_lines, title="Where they differ"
             )
-        self.query_one("#differences", RowPane).hint = "J judge → people · enter opens"
+        self.query_one("#differences", RowPane).hint = self.keys.fill(
+            "J judge → people · {list.open} opens"
+        )
         self.entitle(
             [
                 Piece(f"  #{found.row.id} ", "quiet"),
                 Piece(spec.title),
                 Piece(" · ", "quiet"),
-                shown_line(judge_title(found.row.spec.judge), limit=60),
+                shown_line(found.row.spec.judge_title, limit=60),
                 Piece(" vs people", "quiet"),
             ],
             [
@@ -287,6 +298,7 @@ class AgreementScreen(FaithScreen):
                     f"{UNSURE[self.settings.idk]}  " if self.settings.idk in UNSURE else "", "warn"
                 ),
                 Piece("blind only  " if self.settings.blind_only else "", "warn"),
+                Piece("intervals follow  " if found.points_only else "", "quiet"),
                 Piece(
                     f"{level.agreement.n} of {fmt.thousands(level.coverage.total)} "
                     f"{units[1]} · {fmt.plural(level.agreement.clusters, 'group')}"
@@ -331,7 +343,7 @@ class AgreementScreen(FaithScreen):
             return
         report = self.agreement.report
         names = draw.level_of(report, self.level).table.categories
-        judge, human = names[event.row], names[event.column]
+        human, judge = names[event.row], names[event.column]
         units = draw.units_of(
             report, self.agreement.readings, self.level, (judge, human), self.spec
         )

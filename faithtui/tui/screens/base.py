@@ -4,14 +4,17 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import ClassVar, TypeVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from faithtui.tui import format as fmt
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import Piece, shown_line
 from faithtui.tui.messages import Failed
+from faithtui.tui.plans import LEAST
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.pane import Pane
@@ -24,15 +27,15 @@ SIDES = ("REVIEW", "METRICS")
 """Title words of the two screens of a conversation, between which `M` switches."""
 
 
-def tabs(here: str) -> tuple[Piece, ...]:
-    """Draw the sides of a conversation as tabs: one is chosen, `M` leads to the other."""
+def tabs(here: str, key: str) -> tuple[Piece, ...]:
+    """Draw the sides of a conversation as tabs: one is chosen, a key leads to the other."""
     return tuple(
         piece
         for side in SIDES
         for piece in (
             [Piece(f"[{side}]", "strong")]
             if side == here
-            else [Piece(" M", "key"), Piece(f" {side.lower()} ", "quiet")]
+            else [Piece(f" {key}", "key"), Piece(f" {side.lower()} ", "quiet")]
         )
     )
 
@@ -43,8 +46,10 @@ class FaithScreen(Screen[None]):
     Attributes:
         TITLE_WORDS: First words of the title.
         HELP_WORDS: What the screen is for, for `?`.
+        LEAST: Columns and rows without which it cannot be used.
     """
 
+    LEAST: ClassVar[tuple[int, int]] = LEAST
     TITLE_WORDS: ClassVar[str] = ""
     HELP_WORDS: ClassVar[str] = ""
 
@@ -73,11 +78,25 @@ class FaithScreen(Screen[None]):
             tooltip="Give each pane its place again",
             id="screen.close",
         ),
+        Binding(
+            "A",
+            "about_judge",
+            "about the judge",
+            show=False,
+            tooltip="What is known of the run's judge: what it is, what it costs, how good it was "
+            "measured to be, and where it fails",
+            id="screen.judge",
+        ),
     ]
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
+
+    @property
+    def keys(self) -> KeyNames:
+        """What keys are called in sentences."""
+        return self.session.keys
 
     def make_panes(self) -> Panes:
         """Make the panes, the one to begin in first."""
@@ -135,6 +154,11 @@ class FaithScreen(Screen[None]):
         """Say what happened last, at the left of the status line."""
         self.query_one(StatusLine).left = pieces
 
+    def refuse(self, words: str) -> None:
+        """Say, audibly, why a key did nothing."""
+        self.app.bell()
+        self.say(shown_line(words, "warn", limit=400))
+
     def follow_runs(self) -> None:
         """Show how the newest run goes on, on every screen."""
         if not self.is_current:
@@ -147,11 +171,14 @@ class FaithScreen(Screen[None]):
         newest = snapshots[-1]
         progress = newest.progress
         more = f" +{len(snapshots) - 1}" if len(snapshots) > 1 else ""
+        paused = newest.gauges is not None and newest.gauges.is_paused
         status.right = (
             Piece(f"run #{newest.run}{more} ", "human"),
             Piece(fmt.bar(progress.finished, progress.conversations, 10), "human"),
             Piece(f" {progress.finished}/{progress.conversations}"),
-            Piece(f" · ETA {fmt.duration(newest.eta_s)}", "quiet"),
+            Piece(" · paused", "warn")
+            if paused
+            else Piece(f" · ETA {fmt.duration(newest.eta_s)}", "quiet"),
         )
 
     def resting(self) -> tuple[Piece, ...]:
@@ -175,8 +202,22 @@ class FaithScreen(Screen[None]):
         """Give each pane its place again."""
         self.query_one(Panes).zoom(None)
 
+    @work(exclusive=True, group="judge", exit_on_error=False)
+    async def action_about_judge(self) -> None:
+        """Say what is known of the judge of the run."""
+        from faithtui.tui.screens.judge_dialog import JudgeDialog, facts_of
+
+        run = self.session.run
+        if run is None:
+            return
+        facts = await self.read(facts_of, self.session, run)
+        if self.is_current and self.session.run == run:
+            self.app.push_screen(JudgeDialog(f"The judge of run #{run}", facts, self.keys))
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""
+        if action == "about_judge":
+            return self.session.is_open and self.session.run is not None
         if action == "unzoom":
             return bool(self.query(Panes)) and self.query_one(Panes).zoomed is not None
         return True

@@ -20,7 +20,8 @@ from faithtui.tui.drawing import adjudication as draw
 from faithtui.tui.drawing import evidence as draw_evidence
 from faithtui.tui.drawing.card import claim_card
 from faithtui.tui.drawing.images import image_numbers
-from faithtui.tui.lines import BLANK, Line, Piece, shown_line
+from faithtui.tui.drawing.lists import run_crumbs
+from faithtui.tui.lines import BLANK, Line, Piece
 from faithtui.tui.messages import Go
 from faithtui.tui.pager import Pager
 from faithtui.tui.screens.base import FaithScreen
@@ -108,11 +109,6 @@ class ComparingScreen(FaithScreen):
         """Claim to go to when the list is drawn next."""
         self.claims.focus()
         super().on_mount()
-
-    def refuse(self, words: str) -> None:
-        """Say, audibly, why a key did nothing."""
-        self.app.bell()
-        self.say(shown_line(words, "warn", limit=400))
 
     # Reading
 
@@ -276,10 +272,7 @@ class ComparingScreen(FaithScreen):
         differ = [each for each in self.compared.claims if each.differs]
         left = sum(each.is_open for each in differ)
         self.entitle(
-            [
-                Piece(f"  #{self.compared.run.id} ", "quiet"),
-                shown_line(self.compared.run.spec.metric, "quiet", limit=40),
-            ],
+            run_crumbs(self.compared.run),
             [
                 Piece(f"{left} to adjudicate", "warn strong" if left else "good"),
                 Piece(f" · final {len(differ) - left}/{len(differ)}", "quiet"),
@@ -293,7 +286,9 @@ class ComparingScreen(FaithScreen):
             evidence.show(lambda _width: (), title="Evidence")
             evidence.hint = ""
             decide.show(
-                lambda width: draw.way_to_settle(self.compared, self.filter, self.spec, width)
+                lambda width: draw.way_to_settle(
+                    self.compared, self.filter, self.spec, width, self.keys
+                )
             )
             return
         shown = place.find(chosen.view, chosen.claim.claim)
@@ -303,8 +298,12 @@ class ComparingScreen(FaithScreen):
             + (f" · turn {shown.turn + 1}" if shown else ""),
             keep=not moved,
         )
-        evidence.hint = "[ ] passage · t full" if chosen.passages else ""
-        found = draw.DecideView(chosen.claim, compared, spec, self.filter, self.last)
+        hint = (
+            "{adjudicate.previous-passage} {adjudicate.next-passage} passage · "
+            "{adjudicate.source} full"
+        )
+        evidence.hint = self.keys.fill(hint) if chosen.passages else ""
+        found = draw.DecideView(chosen.claim, compared, spec, self.filter, self.last, self.keys)
         decide.show(
             lambda width: draw.decide_lines(found, width, decide.scrollable_content_region.height)
         )

@@ -11,9 +11,8 @@ from textual.timer import Timer
 
 from faithtui.domain.filters import Filter, Ground, Scope
 from faithtui.domain.ids import ItemId, LabelId, RunId
-from faithtui.domain.plain import visible_line
 from faithtui.store.blinding import blinded
-from faithtui.store.records import ItemRow, ReviewView, RunRow
+from faithtui.store.records import ItemRow, ReviewView, RunRow, RunTotals
 from faithtui.store.rows import ItemOrder
 from faithtui.store.search import SearchStopped, Stop
 from faithtui.tui import format as fmt
@@ -25,14 +24,15 @@ from faithtui.tui.drawing.conversations import (
     item_line,
     no_conversations,
 )
-from faithtui.tui.drawing.lists import nothing_found, run_status
+from faithtui.tui.drawing.lists import nothing_found, run_crumbs, run_status
 from faithtui.tui.finding import ground_for
 from faithtui.tui.lines import BLANK, Line, Piece, shown_line
 from faithtui.tui.messages import Go
 from faithtui.tui.pager import Pager
-from faithtui.tui.queue import ClaimQueue, open_item
-from faithtui.tui.screens.filtered import FilteredScreen
+from faithtui.tui.queue import open_item
 from faithtui.tui.screens.images import OPEN_IMAGE, ImageScreen
+from faithtui.tui.screens.item_acts import ITEM_ACTS, ItemActsScreen
+from faithtui.tui.screens.replying import ReplyingScreen
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import NoRows, VirtualList
@@ -59,7 +59,7 @@ Mark = tuple[RunRow, LabelId | None]
 so is everything that a list of its conversations shows."""
 
 
-class ConversationsScreen(FilteredScreen, ImageScreen):
+class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
     """Conversations, and the one under the cursor."""
 
     TITLE_WORDS: ClassVar[str] = "CONVERSATIONS"
@@ -68,9 +68,10 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
         "Each row is one conversation of the run: how often the judge gave each of the metric's "
         "labels, its windowed score (* means people changed it), and how much of what was judged "
         "has a person's verdict. Marks: 2x two people gave verdicts, ? an answer has no passages, "
-        "! something failed or has no verdict. Enter reviews it. / finds conversations by words "
-        "and terms such as verdict:no or is:unlabelled; Q reviews just the claims found. "
-        "Verdicts advance through the conversations in the order of this list."
+        "! something failed or has no verdict. {list.open} reviews it. {list.filter} finds "
+        "conversations by words and terms such as verdict:no or is:unlabelled; "
+        "{conversations.queue} reviews just the claims found, or those of the marked "
+        "conversations. Verdicts advance through the conversations in the order of this list."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -83,13 +84,6 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
             id="conversations.review",
         ),
         Binding(
-            "Q",
-            "queue",
-            "queue of claims",
-            tooltip="Review the claims that the filter finds, and no others",
-            id="conversations.queue",
-        ),
-        Binding(
             "N",
             "next_open",
             "next unlabelled",
@@ -97,6 +91,7 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
             id="conversations.next-unlabelled",
         ),
         OPEN_IMAGE,
+        *ITEM_ACTS,
     ]
 
     items = getters.query_one("#list", VirtualList)
@@ -120,16 +115,12 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
         mark: Mark
 
     @dataclass
-    class Gathered(Message):
-        """The claims that the filter finds were read."""
-
-        queue: ClaimQueue
-
-    @dataclass
     class Previewed(Message):
         """A conversation was read for the pane beside the list."""
 
         view: ReviewView
+        calls: RunTotals
+        """What the calls for it came to."""
 
     def make_panes(self) -> Panes:
         """Make the list and the conversation beside it."""
@@ -140,6 +131,7 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
                 draw=self._line,
                 head=self._head,
                 empty=self._empty,
+                identity=lambda row: row.id,
             ),
             Pane(id="detail", title="Conversation"),
             planner=plans.beside,
@@ -152,6 +144,7 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
         self.stop = Stop()
         self.wanted_now = Filter()
         self.view: ReviewView | None = None
+        self.calls = RunTotals()
         self.pager: Pager[ItemId, ItemRow] | None = None
         self.mark: Mark | None = None
         self.rest_until = 0.0
@@ -178,6 +171,22 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
     def order(self) -> ItemOrder:
         """The order in force."""
         return cast(ItemOrder, self.state.sort if self.state.sort in self.orders else "number")
+
+    @property
+    def listed(self) -> Sequence[ItemId]:
+        """Ids of the conversations that the filter finds."""
+        return () if self.pager is None else self.pager.ids
+
+    @property
+    def chosen(self) -> ItemRow | None:
+        """The conversation under the cursor."""
+        return self._row()
+
+    @property
+    def replied(self) -> ItemId | None:
+        """The conversation whose raw replies are meant."""
+        row = self._row()
+        return None if row is None else row.id
 
     def reload(self) -> None:
         """Read the ids again; rows follow as they are drawn."""
@@ -226,7 +235,7 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
     def _marked(self, run: RunId) -> tuple[RunRow, Mark]:
         newest = self.session.store.reviews.newest()
         row = self.session.store.runs.row(run)
-        return row, (replace(row, calls=0, tokens_in=0, tokens_out=0), newest)
+        return row, (_without_calls(row), newest)
 
     def search(self) -> None:
         """Read the ids again, and stop the search that is under way."""
@@ -281,6 +290,7 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
             count += f" of {fmt.thousands(row.conversations)}"
         here = self.items.cursor if at is None else at
         self.items.show(self.pager, here, title=f"Conversations {count}")
+        self.show_marks()
         self._entitle_run(row)
         self.say_order()
         self._follow_row()
@@ -288,13 +298,7 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
     def _entitle_run(self, row: RunRow) -> None:
         words, look = run_status(row)
         self.entitle(
-            [
-                Piece(f"  #{row.id} ", "quiet"),
-                shown_line(row.spec.metric, "quiet"),
-                Piece(" · ", "quiet"),
-                shown_line(row.spec.judge, "quiet", limit=60),
-                Piece(f" · {words}", look or "quiet"),
-            ],
+            [*run_crumbs(row), Piece(f" · {words}", look or "quiet")],
             [Piece(f"{row.labelled}/{row.claims} labelled", "quiet")],
         )
 
@@ -311,7 +315,7 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
     @on(Previewed)
     def show_preview(self, event: Previewed) -> None:
         """Draw the conversation if it is still the chosen one."""
-        self.view = event.view
+        self.view, self.calls = event.view, event.calls
         self._show_details()
         self.refresh_bindings()
 
@@ -319,10 +323,11 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
     async def preview(self, item: ItemId) -> None:
         """Read the chosen conversation; a cursor that runs on cancels this."""
         view = await self.read(self.session.store.runs.review_view, item, self.session.reviewer)
+        cost = await self.read(self.session.store.calls.costs, item)
         if self.session.blind:
             queue = self.session.claims
             view = blinded(view, sample=None if queue is None else queue.sample)
-        self.post_message(self.Previewed(view))
+        self.post_message(self.Previewed(view, cost.total))
 
     def conceal(self) -> None:
         """Forget the conversation that was read."""
@@ -335,26 +340,6 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
         if row is not None:
             self.session.item, self.session.claim = row.id, None
             self.post_message(Go("review"))
-
-    @work(exclusive=True, group="gather", exit_on_error=False)
-    async def action_queue(self) -> None:
-        """Read the claims that the filter finds."""
-        row, blind = self.run_row, self.session.blind
-        if row is None:
-            return
-        found = await self.read(self.session.store.search.claims, row.id, self.wanted, self.order)
-        title = visible_line(self.state.filter, 60)
-        tells = self.wanted.tells_the_judge
-        self.post_message(self.Gathered(ClaimQueue(title, row.id, found, blind=blind, tells=tells)))
-
-    @on(Gathered)
-    def review_found(self, event: Gathered) -> None:
-        """Work through the claims that were found."""
-        if not event.queue.entries:
-            self.say(Piece("no claim holds these words itself; enter opens a conversation", "warn"))
-            return
-        self.session.take_queue(event.queue)
-        self.post_message(Go("review"))
 
     @work(exclusive=True, group="next", exit_on_error=False)
     async def action_next_open(self) -> None:
@@ -372,9 +357,8 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
-        if action in ("open", "next_open", "queue"):
-            listed = self.is_mounted and self.pager is not None and len(self.pager) > 0
-            return listed and (action != "queue" or bool(self.state.filter))
+        if action in ("open", "next_open"):
+            return self.is_mounted and self.pager is not None and len(self.pager) > 0
         return super().check_action(action, parameters)
 
     @property
@@ -396,8 +380,8 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
 
     def _empty(self, width: int) -> list[Line]:
         if self.session.run is not None and self.state.filter:
-            return nothing_found(width, self.state.filter)
-        return no_conversations(width, self.session.run is not None)
+            return nothing_found(width, self.state.filter, self.keys)
+        return no_conversations(width, self.session.run is not None, self.keys)
 
     def _row(self) -> ItemRow | None:
         if self.pager is None or not len(self.pager):
@@ -415,11 +399,33 @@ class ConversationsScreen(FilteredScreen, ImageScreen):
     def _show_details(self) -> None:
         row = self._row()
         view, spec = self.view, self.spec
+        known = view is not None and row is not None and view.item.id == row.id
+        calls = self.calls if known else None
         title = Piece("Conversation") if row is None else shown_line(row.key, limit=120)
         self.query_one("#detail", Pane).show(
             lambda width: item_details(
-                row, view, spec, width, blind=self.session.blind, wanted=self.wanted_now
+                row,
+                view,
+                spec,
+                width,
+                blind=self.session.blind,
+                wanted=self.wanted_now,
+                calls=calls,
             ),
             title=title.text,
             keep=False,
         )
+
+
+def _without_calls(row: RunRow) -> RunRow:
+    """Leave out what changes with every call and no row of the list shows."""
+    return replace(
+        row,
+        calls=0,
+        tokens_in=0,
+        tokens_out=0,
+        tokens_cached=0,
+        cost_nusd=0,
+        unpriced_calls=0,
+        retries=0,
+    )

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen, Screen
 
 from faithtui.tui import catalog
 from faithtui.tui.help import active_keys, help_lines, help_texts
-from faithtui.tui.keys import KeyHint
+from faithtui.tui.keys import KeyHint, KeyNames
 from faithtui.tui.lines import Line, Piece, line, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
@@ -119,11 +119,16 @@ class HelpDialog(Dialog):
     ]
 
     @classmethod
-    def about(cls, screen: Screen[Any]) -> Self:
-        """Explain a screen as it is now."""
+    def about(cls, screen: Screen[Any], names: KeyNames) -> Self:
+        """Explain a screen as it is now.
+
+        Args:
+            screen: The screen.
+            names: What keys are called in sentences.
+        """
         texts = help_texts(screen)
         keys = active_keys(screen)
-        return cls("Help", lambda width: help_lines(texts, keys, width))
+        return cls("Help", lambda width: help_lines(texts, keys, names, width))
 
 
 class PickDialog(Dialog):

@@ -114,12 +114,12 @@ class DrawScreen(ModalScreen[SampleId | None]):
 
     CSS_PATH = "draw.tcss"
     HELP_WORDS: ClassVar[str] = (
-        "tab goes from field to field, ctrl+s draws. Simple: every claim has the same chance. "
-        "Stratified: a number from each stratum, which is how rare verdicts get enough labels; "
-        "weights are stored, so that totals stay right. Whole conversations: quicker to read, and "
-        "claims of one conversation tell less. The same seed draws the same claims. While the "
-        "judge is hidden, a share of the claims is served with the judge in view, drawn at random, "
-        "so that its pull on people can be measured."
+        "{draw.field} goes from field to field, {draw.draw} draws. Simple: every claim has the "
+        "same chance. Stratified: a number from each stratum, which is how rare verdicts get "
+        "enough labels; weights are stored, so that totals stay right. Whole conversations: "
+        "quicker to read, and claims of one conversation tell less. The same seed draws the same "
+        "claims. While the judge is hidden, a share of the claims is served with the judge in "
+        "view, drawn at random, so that its pull on people can be measured."
     )
 
     HINTS: ClassVar[Mapping[str, str]] = {
@@ -194,7 +194,7 @@ class DrawScreen(ModalScreen[SampleId | None]):
                     ["verdict"],
                     id="strata",
                     title="Strata",
-                    hint="space chooses",
+                    hint=self._session.keys.fill("{new-run.choose} chooses"),
                 )
                 with Grid(id="more"):
                     yield Label(Content("numbers"), id="sizes-label")

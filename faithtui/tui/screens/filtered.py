@@ -1,6 +1,6 @@
-"""`/`, `s` and `V`: what lists that can be filtered have in common."""
+"""`/`, `s`, `V` and marks: what lists that can be filtered have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual import on, work
@@ -8,8 +8,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.filters import Filter, Ground, names_for, read_filter
-from faithtui.store.records import SavedView
+from faithtui.store.run_records import SavedView
 from faithtui.tui.lines import Piece, shown_line
+from faithtui.tui.marks import Marks
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.saved_views import SavedViewsDialog
 from faithtui.tui.session import ListState
@@ -41,6 +42,21 @@ class FilteredScreen(FaithScreen):
             tooltip="Filters and orders under a name: take one, save this one",
             id="list.views",
         ),
+        Binding(
+            "space",
+            "mark",
+            "mark",
+            tooltip="Mark the chosen row, or no longer, and go to the next one",
+            id="list.mark",
+        ),
+        Binding(
+            "m",
+            "mark_range",
+            "mark to here",
+            show=False,
+            tooltip="Mark all rows from the one marked last to the chosen one",
+            id="list.mark-range",
+        ),
     ]
 
     @property
@@ -67,11 +83,26 @@ class FilteredScreen(FaithScreen):
         """Read the list again, for another filter or order."""
         raise NotImplementedError
 
+    @property
+    def marked_as(self) -> str:
+        """Name of what is listed: marks are kept under it."""
+        return self.LIST
+
+    @property
+    def listed(self) -> Sequence[int]:
+        """Ids of the rows, in the order of the list."""
+        raise NotImplementedError
+
+    @property
+    def marks(self) -> Marks:
+        """Rows that are marked, listed now or not."""
+        return self.session.marks[self.marked_as]
+
     def compose(self) -> ComposeResult:
         """Stack title, panes, the line for the filter, status and keys."""
         yield TitleBar(id="title")
         yield self.make_panes()
-        yield FilterBar()
+        yield FilterBar(self.keys("list.filter"))
         yield StatusLine(id="status")
         yield KeyBar(id="keys")
 
@@ -121,6 +152,23 @@ class FilteredScreen(FaithScreen):
         self.session.lists[self.LIST] = ListState(self.state.filter, names[(here + 1) % len(names)])
         self.search()
 
+    def action_mark(self) -> None:
+        """Mark the chosen row and go on, so that a held key marks many."""
+        rows = self.query_one(VirtualList)
+        self.marks.turn(self.listed[rows.cursor])
+        rows.action_step(1)
+        self.show_marks()
+
+    def action_mark_range(self) -> None:
+        """Mark from the row that was marked last to the chosen one."""
+        self.marks.reach(self.listed[self.query_one(VirtualList).cursor], self.listed)
+        self.show_marks()
+
+    def show_marks(self) -> None:
+        """Draw the marks there are, and offer what can be done with them."""
+        self.query_one(VirtualList).show_marks(self.marks)
+        self.refresh_bindings()
+
     def show_view(self, view: SavedView) -> None:
         """Take filter and order of a view."""
         sort = view.sort if view.sort in self.orders else self.state.sort
@@ -134,7 +182,7 @@ class FilteredScreen(FaithScreen):
         store = self.session.store
         views = await self.read(store.saved_views.of, self.LIST)
         here = SavedView("", self.state.filter, self.state.sort)
-        dialog = SavedViewsDialog(store.saved_views, self.LIST, views, here)
+        dialog = SavedViewsDialog(store.saved_views, self.LIST, views, here, self.keys)
         self.app.push_screen(dialog, self._taken)
 
     def _taken(self, chosen: SavedView | None) -> None:
@@ -142,16 +190,21 @@ class FilteredScreen(FaithScreen):
             self.show_view(chosen)
 
     def action_unzoom(self) -> None:
-        """Give each pane its place again, else take the filter away."""
+        """Give each pane its place again, else take the filter away, else the marks."""
         if self.query_one(Panes).zoomed is not None:
             super().action_unzoom()
         elif self.state.filter:
             self.show_view(SavedView("", "", self.state.sort))
+        else:
+            self.marks.clear()
+            self.show_marks()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Let escape take the filter away."""
-        if action == "unzoom" and self.state.filter:
+        """Let escape take the filter and the marks away."""
+        if action == "unzoom" and (self.state.filter or self.marks):
             return True
+        if action in ("mark", "mark_range"):
+            return self.is_mounted and len(self.listed) > 0
         if action in ("filter", "order", "views"):
             return self.session.is_open
         return super().check_action(action, parameters)

@@ -11,7 +11,7 @@ from textual.message import Message
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.integrity import FindingKind
 from faithtui.domain.integrity_words import WORDS
-from faithtui.store.records import FindingRow, FindingSummary
+from faithtui.store.records import FindingRow, FindingSummary, RunRow
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.drawing.integrity import (
@@ -23,6 +23,7 @@ from faithtui.tui.drawing.integrity import (
     entry_lines,
     kind_lines,
 )
+from faithtui.tui.drawing.lists import run_crumbs
 from faithtui.tui.lines import BLANK, Line, Piece, line
 from faithtui.tui.messages import Go
 from faithtui.tui.queue import ClaimQueue
@@ -56,7 +57,7 @@ class IntegrityScreen(FaithScreen):
         "between windows or go against their own reason, claims the answer does not make, facts "
         "of a passage that no truth covers, and windows and turns that were left out. Each is "
         "found by counting or by comparing words, so it is a place to look at and not a verdict. "
-        "enter reviews exactly the claims of a kind. Such a queue, and suspicious first, are "
+        "{list.open} reviews exactly the claims of a kind. Such a queue, and suspicious first, are "
         "convenience orders: what is labelled there says nothing certain about the rest."
     )
 
@@ -91,7 +92,7 @@ class IntegrityScreen(FaithScreen):
     class Loaded(Message):
         """The counts of a run were read."""
 
-        run: RunId | None
+        run: RunRow | None
         summary: FindingSummary
 
     @dataclass
@@ -118,7 +119,7 @@ class IntegrityScreen(FaithScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.run_id: RunId | None = None
+        self.run_row: RunRow | None = None
         self.summary = FindingSummary(0, 0, {})
         self.checks: BackgroundCheck | None = None
         self.seen_by: ClaimQueue | str | None = None
@@ -147,6 +148,11 @@ class IntegrityScreen(FaithScreen):
             self.checks.cancel()
 
     @property
+    def run_id(self) -> RunId | None:
+        """The run whose findings are shown."""
+        return None if self.run_row is None else self.run_row.id
+
+    @property
     def veiled(self) -> bool:
         """Whether somebody works blind and has not agreed to see findings."""
         return self.session.blind and self.seen_by != (self.session.claims or "blind")
@@ -171,16 +177,18 @@ class IntegrityScreen(FaithScreen):
         if run is None:
             self.post_message(self.Loaded(None, FindingSummary(0, 0, {})))
             return
-        self.post_message(self.Loaded(run, await self.read(store.findings.summary, run)))
+        row = await self.read(store.runs.row, run)
+        self.post_message(self.Loaded(row, await self.read(store.findings.summary, run)))
 
     @on(Loaded)
     def show_loaded(self, event: Loaded) -> None:
         """Draw the counts; check a few conversations without being asked."""
-        if event.run != self.run_id and self.checks is not None:
+        before = self.run_id
+        self.run_row, self.summary = event.run, event.summary
+        fresh = self.run_id != before
+        if fresh and self.checks is not None:
             self.checks.cancel()
             self.checks = None
-        fresh = event.run != self.run_id
-        self.run_id, self.summary = event.run, event.summary
         if self.checks is None and 0 < event.summary.waiting <= CHECKED_AT_ONCE:
             self._begin_checks()
         self._draw(fresh=fresh)
@@ -272,7 +280,8 @@ class IntegrityScreen(FaithScreen):
         """Check what is unchecked, or stop that."""
         if self.checks is not None and not self.checks.snapshot().finished:
             self.checks.cancel()
-            self.say(Piece("stopping; what is checked is kept, c goes on"))
+            words = "stopping; what is checked is kept, {integrity.check} goes on"
+            self.say(Piece(self.keys.fill(words)))
         elif self.summary.waiting:
             self._begin_checks()
         else:
@@ -351,24 +360,25 @@ class IntegrityScreen(FaithScreen):
             self.kinds.move_to(0)
             self._shown = None
         self._explain()
-        crumbs = [] if self.run_id is None else [Piece(f"  #{self.run_id}", "quiet")]
+        crumbs = [] if self.run_row is None else run_crumbs(self.run_row)
         blind = [Piece("BLIND", "warn strong")] if self.veiled else []
         self.entitle(crumbs, blind or [Piece("places to look at, not verdicts", "quiet")])
         self.refresh_bindings()
 
     def _draw_kinds(self) -> None:
         if self.veiled:
-            self.kinds.show(blind_lines, title="Hidden while blind")
+            self.kinds.show(lambda width: blind_lines(width, self.keys), title="Hidden while blind")
             return
         if self.run_id is None:
-            words = [BLANK, line(Piece(" There is no run yet: g r, then n starts one.", "strong"))]
+            told = " There is no run yet: {go.runs}, then {runs.new} starts one."
+            words = [BLANK, line(*self.keys.pieces(told, "strong"))]
             self.kinds.show(lambda _width: words, title="What looks wrong")
             return
         summary = self.summary
         checks = None if self.checks is None else self.checks.snapshot()
         total = sum(count.entries for count in summary.counts.values())
         self.kinds.show(
-            lambda width: kind_lines(summary, checks, width),
+            lambda width: kind_lines(summary, checks, width, self.keys),
             title=f"What looks wrong · {fmt.plural(total, 'finding')}",
         )
 
@@ -395,7 +405,9 @@ class IntegrityScreen(FaithScreen):
         self._previewed = rows
         if choice is not None:
             title = "suspicious first" if choice.kind is None else WORDS[choice.kind].title
-        self.detail.show(lambda width: detail_lines(choice, rows, width), title=title, keep=False)
+        self.detail.show(
+            lambda width: detail_lines(choice, rows, width, self.keys), title=title, keep=False
+        )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""

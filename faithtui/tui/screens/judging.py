@@ -13,13 +13,13 @@ from faithtui.store.records import ClaimView
 from faithtui.store.reviews import Given
 from faithtui.tui import format as fmt
 from faithtui.tui import place
-from faithtui.tui.drawing.verdict import choices
+from faithtui.tui.drawing.verdict import VERDICT_IDS, choices
 from faithtui.tui.lines import Piece
 from faithtui.tui.screens.dialogs import ConfirmDialog
 from faithtui.tui.screens.guideline import GuidelineDialog
 from faithtui.tui.screens.noting import NotingScreen
 from faithtui.tui.session import Session
-from faithtui.tui.widgets.claim_list import VERDICT_IDS, ClaimList
+from faithtui.tui.widgets.claim_list import ClaimList
 
 ASK_ABOVE = 5
 """Claims that get one verdict at once without a question."""
@@ -139,13 +139,14 @@ class JudgingScreen(NotingScreen):
             self.refuse("there is nothing here to give a verdict on")
         elif self.focused is self.panes.claims:
             keys = " ".join(
-                self.key(f"review.verdict-{VERDICT_IDS[key]}", key)
+                self.keys(f"review.verdict-{VERDICT_IDS[key]}")
                 for key, _, _ in choices(looked.spec)
             )
             self.refuse(f"{looked.spec.title} has no verdict on this key: its keys are {keys}")
         else:
             units = looked.spec.units[1]
-            self.refuse(f"verdicts are given in the list of {units}: tab goes there")
+            key = self.keys("screen.pane")
+            self.refuse(f"verdicts are given in the list of {units}: {key} goes there")
 
     @on(ClaimList.Wanted)
     def do_wanted(self, event: ClaimList.Wanted) -> None:
@@ -185,7 +186,7 @@ class JudgingScreen(NotingScreen):
         """Take over the judge's verdict; it is no verdict of one's own."""
         label = claim.judge.label
         if self.view is not None and claim.id in self.view.hidden:
-            key = self.key("review.reveal", "v")
+            key = self.keys("review.reveal")
             self.refuse(f"the judge is hidden: {key} reveals it, and that is recorded")
             self.look(self.at)
         elif label is None:
@@ -201,7 +202,7 @@ class JudgingScreen(NotingScreen):
     def _later(self, claim: ClaimView) -> None:
         """Put a claim off."""
         if claim.mine is not None and claim.mine.verdict is not None:
-            key = self.key("review.undo", "u")
+            key = self.keys("review.undo")
             self.refuse(f"{self.name_of(claim)} has your verdict: {key} takes it back")
             self.look(self.at)
             return
@@ -306,9 +307,7 @@ class JudgingScreen(NotingScreen):
             self.range_from = claim.id
             self.say(
                 Piece(f"range from {self.name_of(claim)}", "human strong"),
-                Piece(
-                    f": move, then one verdict for all · {self.key('review.range', 'm')} drops it"
-                ),
+                Piece(f": move, then one verdict for all · {self.keys('review.range')} drops it"),
             )
         self.look(self.at)
 
@@ -320,7 +319,7 @@ class JudgingScreen(NotingScreen):
         chosen = place.between(looked.view, looked.at, self.range_from)
         if not chosen:
             self.range_from = None
-            key = self.key("review.range", "m")
+            key = self.keys("review.range")
             self.refuse(f"the range is not in this list: {key} marks a new one")
             self.look(self.at)
             return
@@ -379,7 +378,7 @@ class JudgingScreen(NotingScreen):
         elif self.session.blind:
             self.refuse("nothing is hidden here: you have answered, or it is served with the judge")
         else:
-            key = self.key("review.blind", "B")
+            key = self.keys("review.blind")
             self.refuse(f"the judge is shown: {key} hides it on what has no verdict of yours")
 
     def action_truths(self) -> None:
@@ -410,7 +409,7 @@ class JudgingScreen(NotingScreen):
         """Hide the judge from now on, or stop hiding it."""
         queue = self.session.claims
         if queue is not None and queue.blind:
-            key = self.key("review.reveal", "v")
+            key = self.keys("review.reveal")
             title = visible_line(queue.title, 40)
             self.refuse(f"{title} is a blind queue: {key} reveals one claim, and records it")
             return

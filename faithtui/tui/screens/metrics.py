@@ -18,6 +18,8 @@ from faithtui.tui.widgets.compare_table import CompareTable
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 
+NOTHING_CHOSEN = " No conversation chosen: {go.conversations}, then {review.metrics}."
+
 
 class MetricsScreen(FaithScreen):
     """One row per answer, one column per run."""
@@ -134,15 +136,17 @@ class MetricsScreen(FaithScreen):
     def _draw(self) -> None:
         found = self.compared
         if found is None:
-            words = [BLANK, Line((Piece(" No conversation chosen: g c, then M.", "strong"),))]
+            words = [BLANK, Line((Piece(self.keys.fill(NOTHING_CHOSEN), "strong"),))]
             self.table.show(lambda _width: words, title="Metrics compared")
             self.entitle()
             return
         if not found.view.runs:
-            self.table.show(nothing_to_compare, title="Metrics compared")
+            self.table.show(
+                lambda width: nothing_to_compare(width, self.keys), title="Metrics compared"
+            )
         else:
             self.table.show_compared(found)
-            self.table.hint = "M goes back to the review"
+            self.table.hint = self.keys.fill("{metrics.back} goes back to the review")
         answer = found.answer
         title = "Answer" if answer is None else f"Answer · turn {answer.turn + 1}"
         self.answer.show(lambda width: answer_lines(found, width), title=title, keep=False)
@@ -153,4 +157,4 @@ class MetricsScreen(FaithScreen):
 
     def title_pieces(self) -> tuple[Piece, ...]:
         """Show the two sides of a conversation."""
-        return tabs(self.TITLE_WORDS)
+        return tabs(self.TITLE_WORDS, self.keys("metrics.back"))

@@ -11,6 +11,7 @@ from textual.containers import Grid, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
+from textual.timer import Timer
 from textual.widgets import Input, Label, Select
 
 from faithtui.engine.requests import RunRequest
@@ -66,6 +67,12 @@ def written_options(chosen: Sequence[str], remembered: Mapping[str, Mapping[str,
 
 Starter = Callable[[Sequence[RunRequest]], Awaitable[None]]
 """Starts runs; raises FaithtuiError when an order cannot be carried out."""
+
+Foresee = Callable[[Sequence[RunRequest]], Awaitable[str]]
+"""Says what runs would ask and cost; raises FaithtuiError when an order cannot be carried out."""
+
+SETTLED_S = 0.6
+"""Seconds without a change after which the form is worth looking ahead for."""
 
 Remembered = Mapping[str, Mapping[str, str]]
 """Options of the newest run of each metric, newest first."""
@@ -145,15 +152,17 @@ class NewRunScreen(ModalScreen[None]):
         defaults: What the form begins with.
         remembered: What metrics were last run with; the last one used is chosen.
         start: Starts the runs.
+        foresee: Says what they would ask and cost, where a judge may cost something.
     """
 
     CSS_PATH = "new_run.tcss"
     HELP_WORDS: ClassVar[str] = (
-        "tab goes from field to field, space or enter changes a choice, ctrl+s starts. One run is "
-        "made per metric chosen; they go on in the background, one after the other. The judge is "
-        "provider:model; offline needs no key. Options are written name=value with blanks "
-        "between, and go to every chosen metric that has them; metric.name=value goes to that "
-        "metric alone. Until you change them they are those of the metric's newest run."
+        "{new-run.field} goes from field to field, {new-run.choose} changes a choice, "
+        "{new-run.start} starts. One run is made per metric chosen; they go on in the background, "
+        "one after the other. The judge is provider:model; offline needs no key. Options are "
+        "written name=value with blanks between, and go to every chosen metric that has them; "
+        "metric.name=value goes to that metric alone. Until you change them they are those of the "
+        "metric's newest run."
     )
 
     HINTS: ClassVar[Mapping[str, str]] = {
@@ -197,6 +206,7 @@ class NewRunScreen(ModalScreen[None]):
         defaults: Defaults,
         remembered: Remembered,
         start: Starter,
+        foresee: Foresee,
     ) -> None:
         super().__init__()
         self._metrics = metrics
@@ -204,6 +214,8 @@ class NewRunScreen(ModalScreen[None]):
         self._defaults = defaults
         self._remembered = remembered
         self._start = start
+        self._foresee = foresee
+        self._settling: Timer | None = None
         self._begin_with = next(iter(remembered), metrics[0].key)
         self._written = written_options([self._begin_with], remembered)
         """Options as the form wrote them; other ones were typed by a person and stay."""
@@ -254,6 +266,7 @@ class NewRunScreen(ModalScreen[None]):
                     title="Sources",
                     hint="none chosen: all of them",
                 )
+                yield Label(Content(""), id="preview")
                 yield Label(Content(""), id="problem")
             yield Label(Content(""), id="hint")
             yield KeyBar(id="keys")
@@ -280,6 +293,29 @@ class NewRunScreen(ModalScreen[None]):
             chosen = self.query_one("#metrics", ChoicePane).chosen
             self._written = written_options(chosen, self._remembered)
             field.value = self._written
+
+    @on(Input.Changed)
+    @on(Select.Changed)
+    @on(ChoicePane.Changed)
+    def look_ahead_soon(self) -> None:
+        """Look ahead once nothing is changed for a moment."""
+        if self._settling is not None:
+            self._settling.stop()
+        self._settling = self.set_timer(SETTLED_S, self.look_ahead)
+
+    @work(exclusive=True, group="preview", exit_on_error=False)
+    async def look_ahead(self) -> None:
+        """Say what the runs would ask and cost, where the judge is none that comes with us."""
+        words = ""
+        try:
+            requests = self._requests()
+            if not any(request.judge == "offline" for request in requests):
+                words = await self._foresee(requests)
+        except FaithtuiError:
+            words = ""  # said when the run is started; until then the form may be half filled
+        label = self.query_one("#preview", Label)
+        label.update(Content(shown(words).text))
+        label.display = bool(words)
 
     @work(exclusive=True, group="start", exit_on_error=False)
     async def action_start(self) -> None:

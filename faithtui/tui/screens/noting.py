@@ -55,7 +55,8 @@ class NotingScreen(ActingScreen):
             return
         note = claim.mine.note if claim.mine and claim.mine.note else ""
         if not can_be_typed(note):
-            self.refuse("this note is long, or has several lines: ctrl+e opens it in your editor")
+            words = "this note is long, or has several lines: {review.edit-note} opens your editor"
+            self.refuse(self.keys.fill(words))
             return
         self.noted = claim
         self.note.value = note

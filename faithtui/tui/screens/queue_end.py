@@ -22,8 +22,8 @@ class QueueEndDialog(Dialog):
     """
 
     HELP_WORDS: ClassVar[str] = (
-        "Everything is saved. Escape stays with the claims: u takes verdicts back, and claims that "
-        "were put off can still be answered."
+        "Everything is saved. {queue-end.stay} stays with the claims: {review.undo} takes verdicts "
+        "back, and claims that were put off can still be answered."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [

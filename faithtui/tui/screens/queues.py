@@ -8,7 +8,7 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.ids import SampleId
 from faithtui.domain.sampling import Design, SampleKind
 from faithtui.domain.stopping import SPOT_CHECK_SIZE
 from faithtui.engine.queues import (
@@ -22,9 +22,11 @@ from faithtui.engine.queues import (
     repeat_request,
     spot_check_request,
 )
+from faithtui.store.records import RunRow
 from faithtui.store.sample_records import SampleRow, StratumRow
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
+from faithtui.tui.drawing.lists import run_crumbs
 from faithtui.tui.drawing.queue import (
     minutes,
     no_queues,
@@ -65,11 +67,11 @@ class QueuesScreen(FaithScreen):
     TITLE_WORDS: ClassVar[str] = "QUEUES"
     HELP_WORDS: ClassVar[str] = (
         "A queue is a sample of what the run judged, drawn at random and served in the drawn "
-        "order, so that what you say of it stands for the rest: stopping early does no harm. Enter "
-        "works through it from the first claim without your verdict. Blind: the judge is hidden "
-        "until you have answered. A spot-check is 20 claims and a decision; repeats are claims of "
-        "your own once more, to see how steady you are. Suspicious ones first, filters and "
-        "searches are convenience orders: quick to find faults with, and no sample."
+        "order, so that what you say of it stands for the rest: stopping early does no harm. "
+        "{list.open} works through it from the first claim without your verdict. Blind: the judge "
+        "is hidden until you have answered. A spot-check is 20 claims and a decision; repeats are "
+        "claims of your own once more, to see how steady you are. Suspicious ones first, filters "
+        "and searches are convenience orders: quick to find faults with, and no sample."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,7 +106,7 @@ class QueuesScreen(FaithScreen):
     class Loaded(Message):
         """Queues were read."""
 
-        run: RunId | None
+        run: RunRow | None
         rows: tuple[SampleRow, ...]
 
     @dataclass
@@ -153,13 +155,15 @@ class QueuesScreen(FaithScreen):
         if run is not None and self.session.run is None:
             self.session.run = run
         rows: tuple[SampleRow, ...] = ()
+        row: RunRow | None = None
         if run is not None:
+            row = await self.read(store.runs.row, run)
             rows = await self.read(store.samples.rows, self.session.reviewer, run)
-        self.post_message(self.Loaded(run, rows))
+        self.post_message(self.Loaded(row, rows))
 
     def empty(self, width: int) -> list[Line]:
         """Say what to do while there is no queue."""
-        return no_queues(width, self.session.run is not None)
+        return no_queues(width, self.session.run is not None, self.keys)
 
     @on(Loaded)
     def show_rows(self, event: Loaded) -> None:
@@ -169,8 +173,8 @@ class QueuesScreen(FaithScreen):
         self.rows = event.rows
         at = next((i for i, row in enumerate(event.rows) if row.id == wanted), 0)
         self.queues.show(SampleRows(event.rows), at, title=f"Queues {len(event.rows)}")
-        run = "no run yet" if event.run is None else f"#{event.run}"
-        self.entitle([Piece(f"  {run}", "quiet")])
+        none = [Piece("  no run yet", "quiet")]
+        self.entitle(none if event.run is None else run_crumbs(event.run))
         self.show_details()
         self.refresh_bindings()
 

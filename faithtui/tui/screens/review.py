@@ -22,6 +22,8 @@ from faithtui.tui.messages import Go
 from faithtui.tui.place import Focus
 from faithtui.tui.queue import begun, open_item
 from faithtui.tui.screens.base import tabs
+from faithtui.tui.screens.refreshing import RefreshingScreen
+from faithtui.tui.screens.replying import ReplyingScreen
 from faithtui.tui.screens.walking import Mark, WalkingScreen
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.pane import RowPane
@@ -35,20 +37,21 @@ LEAST_NAME = 8
 """Cells of a conversation's name below which it is left out of the title."""
 
 
-class ReviewScreen(WalkingScreen):
+class ReviewScreen(ReplyingScreen, RefreshingScreen):
     """Windows, claims, evidence, truths and the verdict of one conversation."""
 
     TITLE_WORDS: ClassVar[str] = "REVIEW"
+    LEAST = (44, 16)
     CSS_PATH = "review.tcss"
     HELP_WORDS: ClassVar[str] = (
-        "One key gives a verdict on the chosen claim (or statement, or answer: whatever the "
-        "metric judges), saves it and goes to the next one. "
-        "The judge's verdict is the first letter of a row, people's the second: · is the same, "
-        "blank is nothing yet, ! is no verdict of the judge. Not overridden is not agreed: only "
-        "what has a verdict of yours counts. A score reads judge → corrected; corrected has "
-        "people's verdicts in place. In the windowed score early turns count once per window that "
-        "holds them, with the default size up to 29 times more than the last one; w shows the "
-        "score in which each interaction counts once."
+        "One key gives a verdict on the chosen claim (or statement, or answer: whatever the metric "
+        "judges), saves it and goes to the next one. The judge's verdict is the first letter of a "
+        "row, people's the second: · is the same, blank is nothing yet, ! is no verdict of the "
+        "judge. Not overridden is not agreed: only what has a verdict of yours counts. A score "
+        "reads judge → corrected; corrected has people's verdicts in place. In the windowed score "
+        "early turns count once per window that holds them, with the default size up to 29 times "
+        "more than the last one; {review.weighting} shows the score in which each interaction "
+        "counts once."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -121,7 +124,7 @@ class ReviewScreen(WalkingScreen):
 
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
-        return ReviewPanes(self.session.keymap)
+        return ReviewPanes(self.keys)
 
     def on_mount(self) -> None:
         """Begin without a conversation."""
@@ -194,7 +197,11 @@ class ReviewScreen(WalkingScreen):
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is None:
-            self.post_message(self.Emptied("There is no run yet: g r, then n starts one."))
+            self.post_message(
+                self.Emptied(
+                    self.keys.fill("There is no run yet: {go.runs}, then {runs.new} starts one.")
+                )
+            )
             return
         self.session.run = run
         queue = await self.read(store.runs.item_ids, run, "number")
@@ -258,6 +265,7 @@ class ReviewScreen(WalkingScreen):
                 sample=queue.sample if queue is not None else None,
                 truths=item in session.truths_open,
             )
+        asked_again = session.store.calls.fresh(item)
         # A run may still add windows to the conversation, and with them truths.
         before = self.looked
         known = before is not None and before.view.item.id == item
@@ -266,7 +274,15 @@ class ReviewScreen(WalkingScreen):
         else:
             read = draw_evidence.read_view(view)
         return self.Loaded(
-            view, read, spec_of(view.run.spec), claim, edge, walk=walk, terms=terms, mark=mark
+            view,
+            read,
+            spec_of(view.run.spec),
+            claim,
+            edge,
+            walk=walk,
+            terms=terms,
+            mark=mark,
+            fresh=tuple(each for each in asked_again if each.claim not in view.hidden),
         )
 
     @on(WalkingScreen.Loaded)
@@ -293,7 +309,7 @@ class ReviewScreen(WalkingScreen):
             at = place.edge_open(view, event.edge) or Focus()
         before = self.at if same else None
         at = place.settled(view, at)
-        self.looked = Looked(view, before or at, event.spec, event.read)
+        self.looked = Looked(view, before or at, event.spec, event.read, fresh=event.fresh)
         if not same:
             self.range_from = None
             self.sought = ""
@@ -309,6 +325,11 @@ class ReviewScreen(WalkingScreen):
         if self.stale:
             self.stale = False
             self.reload()
+
+    @property
+    def replied(self) -> ItemId | None:
+        """The conversation whose raw replies are meant."""
+        return None if self.view is None else self.view.item.id
 
     def conceal(self) -> None:
         """Forget what is drawn, and what was said of it."""
@@ -360,6 +381,7 @@ class ReviewScreen(WalkingScreen):
             extras=ListExtras(
                 frozenset(each.id for each in place.between(view, at, self.range_from)),
                 self._standing_out(),
+                self.keys,
             ),
         )
         self.session.item = view.item.id
@@ -473,14 +495,14 @@ class ReviewScreen(WalkingScreen):
     def action_metrics(self) -> None:
         """Show what every metric says about the answers of this conversation."""
         if self.session.blind:
-            key = self.key("review.blind", "B")
+            key = self.keys("review.blind")
             self.refuse(f"the metrics would show the judge: {key} or another queue stops hiding it")
         else:
             self.post_message(Go("metrics"))
 
     def title_pieces(self) -> tuple[Piece, ...]:
         """Show the two sides of a conversation."""
-        return tabs(self.TITLE_WORDS)
+        return tabs(self.TITLE_WORDS, self.keys("review.metrics"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""

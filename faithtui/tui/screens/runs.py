@@ -1,26 +1,31 @@
 """All runs of the store, and where one begins."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.filters import Ground, Scope
+from faithtui.domain.filters import Ground, Name, Scope
 from faithtui.domain.ids import RunId
-from faithtui.store.records import RunRow, RunState
+from faithtui.store.run_records import RunRow
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of
-from faithtui.tui.drawing.lists import no_runs, nothing_found, run_details, run_head, run_line
-from faithtui.tui.exporting import refusal, told, written_report
+from faithtui.tui.drawing.lists import (
+    all_archived,
+    no_runs,
+    nothing_found,
+    run_details,
+    run_head,
+    run_line,
+)
 from faithtui.tui.finding import runs_found
 from faithtui.tui.lines import Line, Piece, shown_line
-from faithtui.tui.messages import Go, NewRunWanted, ResumeWanted
-from faithtui.tui.screens.filtered import FilteredScreen
+from faithtui.tui.messages import FirstLook, Go, NewRunWanted, ResumeWanted
+from faithtui.tui.screens.run_acts import RUN_ACTS, RunActsScreen
 from faithtui.tui.session import ListState
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
@@ -55,15 +60,15 @@ class RunRows:
         return self.all[index]
 
 
-class RunsScreen(FilteredScreen):
+class RunsScreen(RunActsScreen):
     """Runs, and what is known of one."""
 
     LIST: ClassVar[str] = "runs"
     TITLE_WORDS: ClassVar[str] = "RUNS"
     HELP_WORDS: ClassVar[str] = (
-        "A run is one metric and one judge over a selection of conversations. Enter opens its "
-        "conversations. The score is the mean of the conversations' windowed scores by the judge; "
-        "corr is the same with people's verdicts in place. labels counts what has a "
+        "A run is one metric and one judge over a selection of conversations. {list.open} opens "
+        "its conversations. The score is the mean of the conversations' windowed scores by the "
+        "judge; corr is the same with people's verdicts in place. labels counts what has a "
         "person's verdict."
     )
 
@@ -95,14 +100,7 @@ class RunsScreen(FilteredScreen):
             tooltip="Take up a run that was stopped or cancelled",
             id="runs.continue",
         ),
-        Binding(
-            "e",
-            "export",
-            "export report",
-            tooltip="Write the chosen run's report as HTML, Markdown, JSON and CSV into a new "
-            "directory",
-            id="runs.export",
-        ),
+        *RUN_ACTS,
     ]
 
     runs = getters.query_one("#list", VirtualList)
@@ -119,17 +117,16 @@ class RunsScreen(FilteredScreen):
 
         specs: "Mapping[RunId, MetricSpec]"
 
-    @dataclass
-    class Exported(Message):
-        """A report was written."""
-
-        directory: Path
-
     def make_panes(self) -> Panes:
         """Make the list and the details."""
         return Panes(
             VirtualList[RunRow](
-                id="list", title="Runs", draw=run_line, head=run_head, empty=self._empty
+                id="list",
+                title="Runs",
+                draw=run_line,
+                head=run_head,
+                empty=self._empty,
+                identity=lambda row: row.id,
             ),
             Pane(id="detail", title="Run"),
             planner=plans.listing,
@@ -137,11 +134,21 @@ class RunsScreen(FilteredScreen):
 
     def on_mount(self) -> None:
         """Begin in the list."""
-        self.all: tuple[RunRow, ...] = ()
+        self._all: tuple[RunRow, ...] = ()
         self.rows: tuple[RunRow, ...] | None = None
         self.specs: Mapping[RunId, MetricSpec] = {}
         super().on_mount()
         self.runs.focus()
+
+    @property
+    def all(self) -> tuple[RunRow, ...]:
+        """Every run of the store, whatever the filter."""
+        return self._all
+
+    @property
+    def listed(self) -> Sequence[int]:
+        """Ids of the runs that the filter finds."""
+        return [row.id for row in self.rows or ()]
 
     def reload(self) -> None:
         """Read the runs."""
@@ -156,10 +163,16 @@ class RunsScreen(FilteredScreen):
         specs = await self.read(lambda: {row.id: spec_of(row.spec) for row in rows})
         self.post_message(self.Described(specs))
 
+    @on(FirstLook)
+    def show_first(self, event: FirstLook) -> None:
+        """Draw what there is while the store is being opened."""
+        if self.rows is None:
+            self.show_rows(self.Loaded(tuple(event.rows)))
+
     @on(Loaded)
     def show_rows(self, event: Loaded) -> None:
         """Draw the runs, with the cursor on the same one."""
-        self.all = event.rows
+        self._all = event.rows
         self.search()
         self.entitle([Piece("  "), shown_line(fmt.path(self.session.store_path), "quiet")])
 
@@ -176,12 +189,17 @@ class RunsScreen(FilteredScreen):
     def search(self) -> None:
         """Draw the runs that the filter finds, in the order."""
         _, key = ORDERS.get(self.state.sort, ORDERS["number"])
-        rows = tuple(sorted(runs_found(self.all, self.wanted), key=key))
+        rows = tuple(sorted(runs_found(self._all, self.wanted), key=key))
         self.rows = rows
         wanted = self.session.run
-        at = next((i for i, row in enumerate(rows) if row.id == wanted), 0)
-        count = f"{len(rows)} of {len(self.all)}" if self.state.filter else f"{len(rows)}"
+        # Where the chosen one is gone, the one in its place is chosen.
+        at = next((i for i, row in enumerate(rows) if row.id == wanted), self.runs.cursor)
+        away = sum(row.archived_at is not None for row in self._all)
+        count = f"{len(rows)} of {len(self._all)}" if self.state.filter else f"{len(rows)}"
+        if away and not self.wanted.of(Name.ARCHIVED):
+            count += f" · {away} archived"
         self.runs.show(RunRows(rows), at, title=f"Runs {count}")
+        self.show_marks()
         self._show_details()
         if self.state != ListState():
             self.say_order()
@@ -224,43 +242,26 @@ class RunsScreen(FilteredScreen):
         if self.chosen is not None:
             self.post_message(ResumeWanted(self.chosen.id))
 
-    @work(exclusive=True, group="export", exit_on_error=False)
-    async def action_export(self) -> None:
-        """Write the report of the chosen run."""
-        if self.chosen is None:
-            return
-        if self.session.blind:
-            self.app.bell()
-            self.say(refusal("the report"))
-            return
-        self.post_message(
-            self.Exported(await self.read(written_report, self.session, self.chosen.id))
-        )
-
-    @on(Exported)
-    def show_exported(self, event: Exported) -> None:
-        """Say where the report is."""
-        self.say(*told(event.directory))
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""
         if action == "new_run":
             return self.session.is_open
-        if action in ("screen", "export"):
+        if action == "screen":
             return self.is_mounted and self.chosen is not None
         if action == "resume":
             return self.is_mounted and self._can_resume()
         return super().check_action(action, parameters)
 
     def _empty(self, width: int) -> list[Line]:
-        return nothing_found(width, self.state.filter) if self.all else no_runs(width)
+        if not self._all:
+            return no_runs(width, self.keys)
+        if not self.state.filter:
+            return all_archived(width, len(self._all), self.keys)
+        return nothing_found(width, self.state.filter, self.keys)
 
     def _can_resume(self) -> bool:
         row = self.chosen
-        if row is None or row.state is RunState.DONE:
-            return False
-        mine = self.session.running(row.id)
-        return (mine is None or mine.finished) and row.pending > 0
+        return row is not None and row.pending > 0 and not self._is_on(row.id)
 
     def _show_details(self) -> None:
         row = self.chosen
@@ -270,5 +271,5 @@ class RunsScreen(FilteredScreen):
         spec = None if row is None else self.specs.get(row.id)
         title = "Run" if row is None else f"Run #{row.id}"
         self.query_one("#detail", Pane).show(
-            lambda width: run_details(row, spec, width), title=title, keep=False
+            lambda width: run_details(row, spec, width, self.keys), title=title, keep=False
         )

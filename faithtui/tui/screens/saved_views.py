@@ -11,7 +11,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from faithtui.store.records import SavedView
+from faithtui.store.run_records import SavedView
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, line, shown_line, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import RowPane
@@ -44,9 +45,15 @@ class SavedViewsDialog(ModalScreen[SavedView | None]):
     ]
 
     def __init__(
-        self, kept: "SavedViews", screen: str, views: Sequence[SavedView], here: SavedView
+        self,
+        kept: "SavedViews",
+        screen: str,
+        views: Sequence[SavedView],
+        here: SavedView,
+        keys: KeyNames,
     ) -> None:
         super().__init__()
+        self._keys = keys
         self._kept = kept
         self._screen = screen
         self._views = list(views)
@@ -134,12 +141,14 @@ class SavedViewsDialog(ModalScreen[SavedView | None]):
         pane = self.query_one(RowPane)
         pane.show(self._lines, title=f"Saved views {len(self._views)}")
         pane.move_to(min(pane.cursor, max(0, len(self._views) - 1)))
+        # A pane as high as its lines is measured before it has any.
+        self.call_after_refresh(pane.refresh, layout=True)
 
     def _lines(self, width: int) -> list[Line]:
         here = shown_line(self._here.filter or "no filter", "human", limit=120)
         now = wrap([Piece("in force: ", "quiet"), here], width - 1, first=[Piece(" ")])
         if not self._views:
-            words = [Piece("No view is saved yet. "), Piece("s", "key"), Piece(" saves this one.")]
+            words = self._keys.pieces("No view is saved yet. {views.save} saves this one.")
             return [*now, BLANK, *wrap(words, width - 1, first=[Piece(" ")])]
         return [
             *now,

@@ -17,6 +17,8 @@ from faithtui.tui.screens.looking import LookingScreen
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.filter_bar import FilterBar
 
+THROUGH = " · {review.next-unlabelled} and {review.previous-unlabelled} go through them"
+
 
 class SeekingScreen(LookingScreen):
     """A screen on which claims of a conversation are found by words and terms."""
@@ -26,7 +28,8 @@ class SeekingScreen(LookingScreen):
             "slash",
             "find",
             "find",
-            tooltip="Find claims of this conversation by words or terms; N and P go through them",
+            tooltip="Find claims of this conversation by words or terms; "
+            "{review.next-unlabelled} and {review.previous-unlabelled} go through them",
             id="review.find",
         ),
     ]
@@ -44,7 +47,7 @@ class SeekingScreen(LookingScreen):
     def compose(self) -> ComposeResult:
         """Add the line for the filter."""
         yield from super().compose()
-        yield FilterBar()
+        yield FilterBar(self.keys("review.find"))
 
     @property
     def found(self) -> tuple[ClaimId, ...] | None:
@@ -129,5 +132,5 @@ class SeekingScreen(LookingScreen):
             Piece(fmt.plural(count, *units), "strong" if count else "warn"),
             Piece(" found here · "),
             shown_line(self.sought, "quiet", limit=100),
-            Piece(" · N and P go through them" if count > 1 else "", "quiet"),
+            Piece(self.keys.fill(THROUGH) if count > 1 else "", "quiet"),
         )

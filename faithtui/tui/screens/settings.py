@@ -1,5 +1,6 @@
 """What is set, where it comes from, and changing it."""
 
+import asyncio
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -45,8 +46,8 @@ class SettingsScreen(FaithScreen):
     TITLE_WORDS: ClassVar[str] = "SETTINGS"
     HELP_WORDS: ClassVar[str] = (
         "A value comes from the default, the file or the environment, which goes before the file. "
-        "Enter changes the chosen value in the file; comments in it stay. Colours, keys and how "
-        "you review change at once."
+        "{settings.change} changes the chosen value in the file; comments in it stay. Colours, "
+        "keys and how you review change at once."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,6 +60,13 @@ class SettingsScreen(FaithScreen):
             id="settings.default",
         ),
         Binding("c", "check", "check store", tooltip="Check the store", id="settings.check"),
+        Binding(
+            "t",
+            "try_judge",
+            "test judge",
+            tooltip="Ask the judge that is set one small question",
+            id="settings.test-judge",
+        ),
     ]
 
     sections = getters.query_one("#sections", RowPane)
@@ -70,6 +78,13 @@ class SettingsScreen(FaithScreen):
         """Facts were gathered."""
 
         facts: Facts
+
+    @dataclass
+    class Tried(Message):
+        """The judge was tried."""
+
+        works: bool
+        sentence: str
 
     @dataclass
     class Written(Message):
@@ -88,7 +103,7 @@ class SettingsScreen(FaithScreen):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         words = f"faithtui {version('faithtui')} on Python {sys.version.split()[0]}"
-        self.facts = Facts(store=session.store_path, version=words)
+        self.facts = Facts(store=session.store_path, version=words, keys=session.keys)
         self._editing = ""
         """Name of the setting that is typed; "" while none is."""
 
@@ -303,6 +318,41 @@ class SettingsScreen(FaithScreen):
         self.post_message(self.Learnt(replace(self.facts, checked=tuple(problems))))
         self.say(Piece("the store is sound" if not problems else "the store has problems"))
 
+    def action_try_judge(self) -> None:
+        """Try the judge that is set."""
+        configured = self.session.configured
+        if configured is not None:
+            judge = configured.settings.judge
+            self.say(Piece("asking ", "quiet"), shown_line(judge), Piece(" …", "quiet"))
+            self.try_judge(configured)
+
+    @work(exclusive=True, group="try", exit_on_error=False)
+    async def try_judge(self, configured: Configured) -> None:
+        """Ask the judge one small question without holding up keys."""
+        self.post_message(await self.read(self._tried, configured))
+
+    def _tried(self, configured: Configured) -> Tried:
+        # Imported here, on a thread: it brings what judges are made of.
+        from faithtui.engine.trying import try_judge
+
+        settings = configured.settings
+        try:
+            around = self.session.circumstances()
+        except ConfigError as error:
+            return self.Tried(False, str(error))
+        trying = try_judge(
+            settings.judge, settings.base_url, environ=configured.environment, around=around
+        )
+        trial = asyncio.run(trying)
+        return self.Tried(trial.ok, trial.sentence)
+
+    @on(Tried)
+    def tell_trial(self, event: Tried) -> None:
+        """Say what came of it, below the settings of the judge."""
+        self.facts = replace(self.facts, trial=(event.works, event.sentence))
+        self.draw()
+        self.say(Piece("the judge works" if event.works else "the judge does not work"))
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done with the chosen section."""
         if action == "edit":
@@ -315,6 +365,8 @@ class SettingsScreen(FaithScreen):
                 and self.setting is not None
                 and configured.origins[self.setting] is Origin.FILE
             )
+        if action == "try_judge":
+            return self.is_mounted and self.section.title == "Judge" and self._known
         if action == "check":
             return self.is_mounted and self.section.title == "Storage" and self.session.is_open
         return super().check_action(action, parameters)

@@ -8,7 +8,7 @@ from textual.message import Message
 
 from faithtui.domain.ids import ClaimId, ItemId, LabelId
 from faithtui.domain.review import Action
-from faithtui.store.records import ItemRow, ReviewView
+from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.drawing import evidence as draw_evidence
 from faithtui.tui.lines import Piece
 from faithtui.tui.messages import Go
@@ -50,6 +50,8 @@ class WalkingScreen(SeekingScreen):
         """`Session.hiding` when it was read."""
         mark: Mark | None = None
         """What the conversation was known by when it was read."""
+        fresh: tuple[FreshVerdict, ...] = ()
+        """What the judge said when it was asked again, as far as that may be seen."""
 
     @dataclass
     class Prepared(Message):

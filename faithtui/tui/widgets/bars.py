@@ -50,9 +50,21 @@ class StatusLine(EdgeLine):
 class KeyBar(Drawn, Widget):
     """Keys that work now, whole words only, help and back never dropped."""
 
+    _listed: Sequence[KeyHint] | None = None
+    """What is drawn; None before the first time."""
+
     def on_mount(self) -> None:
         """Follow what can be done."""
-        self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.refresh())
+        self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.follow())
+
+    def follow(self) -> None:
+        """Draw again where other keys work than before: most keys pressed change nothing here."""
+        if self._listed is None:
+            return  # The screen may not be made yet, and what it can do is asked for at the paint.
+        hints = self.hints()
+        if hints != self._listed:
+            self._listed = hints
+            self.refresh()
 
     def hints(self) -> Sequence[KeyHint]:
         """List what works now, most important first."""
@@ -61,5 +73,7 @@ class KeyBar(Drawn, Widget):
     def render_line(self, y: int) -> Strip:
         """Draw a line of keys."""
         width = self.size.width
-        lines: list[Line] = pack(self.hints(), width, self.size.height)
+        if self._listed is None:
+            self._listed = self.hints()
+        lines: list[Line] = pack(self._listed, width, self.size.height)
         return self.strip_of(lines[y] if y < len(lines) else BLANK, width, self.base_style)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 VERDICT = Binding.Group("verdict")
 CODE = Binding.Group("code", compact=True)
 
-VERDICT_IDS = {"y": "yes", "n": "no", "i": "idk", "x": "unfair"}
 """What the ids of verdict keys end in, by their default keys."""
 
 GO_ON = ("later", "repeat", "accept")

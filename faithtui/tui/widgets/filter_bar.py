@@ -70,14 +70,15 @@ class FilterBar(Horizontal):
     class Left(Message):
         """The filter there was before is wanted."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str) -> None:
         super().__init__(id="filter")
+        self._key = key
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """Put a name before the line."""
         name = EdgeLine()
-        name.left = (Piece("filter /", "key"),)
+        name.left = (Piece(f"filter {self._key}", "key"),)
         yield name
         yield FilterInput(
             compact=True, placeholder="words, verdict:no, is:unlabelled, score:<0.5, -not, "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.report_values import LevelReport
+from faithtui.domain.reported.levels import LevelReport
 from faithtui.tui.described import units_at
 from faithtui.tui.drawing import agreement as draw
 from faithtui.tui.widgets.pane import Pane
@@ -68,7 +68,7 @@ class MatrixPane(Pane):
 
     @dataclass
     class Opened(Message):
-        """What a cell counts is wanted."""
+        """What a cell counts is wanted: row people's label, column the judge's."""
 
         row: int
         column: int

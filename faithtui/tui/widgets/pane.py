@@ -50,7 +50,7 @@ class Pane(Drawn, ScrollView, can_focus=True):
         super().__init__(id=id)
         self._build: Builder = lambda _width: ()
         self._lines: Sequence[Line] = ()
-        self._built_for = -1
+        self._built_for = Size(0, 0)
         self._stale = True
         self._made_of: tuple[object, ...] = ()
         self._hint = hint
@@ -164,8 +164,8 @@ class Pane(Drawn, ScrollView, can_focus=True):
         self._say_where()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Make the lines again for the new width."""
-        if self._stale or self.scrollable_content_region.width != self._built_for:
+        """Make the lines again for the new size: what is drawn may depend on both."""
+        if self._stale or self.scrollable_content_region.size != self._built_for:
             self._rebuild()
         self._say_where()
 
@@ -185,7 +185,7 @@ class Pane(Drawn, ScrollView, can_focus=True):
 
     def _rebuild(self) -> None:
         width = self.scrollable_content_region.width
-        self._built_for = width
+        self._built_for = self.scrollable_content_region.size
         self._stale = width <= 0
         before, self._lines = self._lines, self._build(width) if width > 0 else ()
         size = Size(width, len(self._lines))
@@ -228,7 +228,7 @@ class Pane(Drawn, ScrollView, can_focus=True):
             first = self.scroll_offset.y + 1
             where = f"{first}-{min(total, first + height - 1)} of {total}"
         words = " · ".join(word for word in (where, self._hint) if word)
-        if where and len(words) + 4 > self.size.width:
+        if len(words) + 4 > self.size.width:
             words = where  # Whole words, or none: half a legend says nothing.
         self._write_frame(self._frame[0], words)
 

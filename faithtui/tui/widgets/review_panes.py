@@ -1,13 +1,13 @@
 """The panes of the review screen: everything that is drawn of one conversation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from textual import getters
 
 from faithtui.domain.labels import LabelSet
-from faithtui.store.records import ClaimView, ReviewView
+from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui import place, plans
 from faithtui.tui.described import references_of, titled
@@ -16,10 +16,10 @@ from faithtui.tui.drawing import evidence as draw_evidence
 from faithtui.tui.drawing.card import claim_card
 from faithtui.tui.drawing.references import named_references, reference_lines
 from faithtui.tui.drawing.transcript import transcript
-from faithtui.tui.drawing.verdict import VerdictView, verdict_lines
+from faithtui.tui.drawing.verdict import VerdictView, is_strip, verdict_lines
 from faithtui.tui.drawing.windows import window_list
-from faithtui.tui.keys import keys_by_id, renamed
-from faithtui.tui.lines import BLANK, Line
+from faithtui.tui.keys import KeyNames
+from faithtui.tui.lines import BLANK, Line, shown_line
 from faithtui.tui.place import Focus
 from faithtui.tui.widgets.claim_list import ClaimList
 from faithtui.tui.widgets.pane import Pane, RowPane
@@ -46,6 +46,8 @@ class Looked:
     """The last act in words."""
     extras: draw_claims.ListExtras = draw_claims.NO_EXTRAS
     """What the list of claims shows besides them."""
+    fresh: tuple[FreshVerdict, ...] = ()
+    """What the judge said when it was asked again, of all claims that are not hidden."""
 
     @property
     def labels(self) -> LabelSet:
@@ -69,8 +71,8 @@ class ReviewPanes(Panes):
     truths = getters.query_one("#truths", Pane)
     verdict = getters.query_one("#verdict", Pane)
 
-    def __init__(self, keymap: Mapping[str, str]) -> None:
-        self._keymap = keymap
+    def __init__(self, keys: KeyNames) -> None:
+        self._keys = keys
         super().__init__(
             ClaimList(),
             RowPane(id="windows", title="Windows"),
@@ -118,7 +120,7 @@ class ReviewPanes(Panes):
         title = titled(references_of(spec))
         if spec.references is not None and view.truths_whole:
             title += f" {len(view.truths)}"
-        key = keys_by_id(self._keymap, "review.truths", "T")[0]
+        key = self._keys("review.truths")
 
         def build(width: int) -> Sequence[Line]:
             lines = reference_lines(view, claim, at.window, looked.read, spec, width, key)
@@ -137,12 +139,20 @@ class ReviewPanes(Panes):
             looked.spec,
             looked.once,
             looked.last,
-            renamed(ClaimList.BINDINGS, self._keymap)
-            | {"v": keys_by_id(self._keymap, "review.reveal", "v")[0]}
-            | {"u": keys_by_id(self._keymap, "review.undo", "u")[0]},
+            self._keys,
+            looked.fresh,
         )
+        unit, claim = looked.spec.units[0], looked.claim
+        judge = shown_line(looked.view.run.spec.judge_title, limit=80).text
+
+        def build(width: int) -> Sequence[Line]:
+            height = self.verdict.scrollable_content_region.height
+            # A strip has no line of its own for the judge's name.
+            self.verdict.hint = f"judge: {judge}" if is_strip(height) else ""
+            return verdict_lines(shown, width, height)
+
         self.verdict.show(
-            lambda width: verdict_lines(shown, width, self.verdict.scrollable_content_region.height)
+            build, title="Verdict" if claim is None else f"Verdict on {unit} {claim.number}"
         )
 
     def draw_evidence(self, looked: Looked, *, moved: bool) -> None:
@@ -162,7 +172,10 @@ class ReviewPanes(Panes):
         if looked.spec.references and not looked.spec.references_are_facts:
             title = title if self.truths.display else f"{titled(looked.spec.references)} · passage"
         self.evidence.show(build, title=title, keep=not moved)
-        self.evidence.hint = "[ ] passage · t full source" if passages else ""
+        hint = (
+            "{review.previous-passage} {review.next-passage} passage · {review.source} full source"
+        )
+        self.evidence.hint = self._keys.fill(hint) if passages else ""
 
     def reveal_passage(self, looked: Looked) -> None:
         """Scroll to the chosen passage."""
@@ -186,7 +199,7 @@ class ReviewPanes(Panes):
         if self.truths.display or looked.spec.references_are_facts or looked.claim is None:
             return []
         view, at = looked.view, looked.at
-        key = keys_by_id(self._keymap, "review.truths", "T")[0]
+        key = self._keys("review.truths")
         lines = reference_lines(view, looked.claim, at.window, looked.read, looked.spec, width, key)
         return [*lines, BLANK]
 

@@ -1,7 +1,7 @@
 """A list of any length: one line per row, drawn from a page cache, first screen as fast as last."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Generic, Protocol, TypeVar
 
@@ -19,6 +19,10 @@ from faithtui.tui.widgets.drawn import Drawn
 
 RowT = TypeVar("RowT")
 RowT_co = TypeVar("RowT_co", covariant=True)
+
+
+MARK = "+ "
+"""Stands before a marked row."""
 
 
 class Rows(Protocol[RowT_co]):
@@ -49,6 +53,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         draw: Makes the line of a row for a width in cells.
         head: Makes the line of headings.
         empty: Makes what is drawn when there is no row.
+        identity: Gives the id under which a row is marked; None: rows cannot be marked.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -56,7 +61,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         Binding("j,down", "step(1)", "down", show=False, tooltip="Next row", id="move.down"),
         Binding("k,up", "step(-1)", "up", show=False, tooltip="Row before", id="move.up"),
         Binding(
-            "pagedown,space",
+            "pagedown",
             "page(1)",
             "page down",
             show=False,
@@ -104,8 +109,11 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         draw: Callable[[RowT, int, bool], Line],
         head: Callable[[int], Line],
         empty: Callable[[int], Sequence[Line]],
+        identity: Callable[[RowT], int] | None = None,
     ) -> None:
         super().__init__(id=id)
+        self._identity = identity
+        self._marks: Collection[int] = ()
         self._draw = draw
         self._head = head
         self._empty = empty
@@ -132,6 +140,16 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
             if screens == self.screen.stack_updates:
                 act()
 
+    def show_marks(self, marks: Collection[int]) -> None:
+        """Draw these rows as marked, and say how many there are, those not listed too.
+
+        Args:
+            marks: Ids of rows. Changes in it are drawn at the next call.
+        """
+        self._marks = marks
+        self.border_subtitle = Content(f"{len(marks)} marked" if marks else "")
+        self.refresh()
+
     @property
     def chosen(self) -> RowT | None:
         """The row under the cursor; None in an empty list."""
@@ -148,8 +166,11 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         if not len(self._source):
             lines = self._empty(width)
             return self.strip_of(lines[y] if y < len(lines) else BLANK, width, base)
+        # Rows move aside for marks only while there are any.
+        aside = len(MARK) if self._marks else 0
         if y == 0:
-            return self.strip_of(self._head(width), width, base)
+            head = self._head(width - aside)
+            return self.strip_of(replace(head, pieces=(_margin(aside), *head.pieces)), width, base)
         index = self.scroll_offset.y + y - 1
         if index >= len(self._source):
             return self.strip_of(BLANK, width, base)
@@ -159,13 +180,20 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
             base = self.component_style(
                 "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
             )
-        drawn = BLANK if row is None else self._draw(row, width, here)
+        if row is None:
+            return self.strip_of(BLANK, width, base)
+        drawn = self._draw(row, width - aside, here)
+        if aside:
+            marked = self._identity is not None and self._identity(row) in self._marks
+            margin = Piece(MARK, "human strong") if marked else _margin(aside)
+            drawn = replace(drawn, pieces=(margin, *drawn.pieces))
         return self.strip_of(drawn, width, base)
 
-    def watch_cursor(self, _old: int, new: int) -> None:
-        """Make the chosen row seen and tell."""
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Draw the rows concerned, make the chosen one seen, and tell."""
+        for row in (old, new):
+            self.refresh_line(row + 1)  # below the headings
         self._reveal()
-        self.refresh()
         self.post_message(self.Moved(self, new))  # type: ignore[arg-type]  # a list of any rows
 
     def action_step(self, by: int) -> None:
@@ -240,3 +268,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         top = min(top, self.cursor)
         if top != self.scroll_offset.y:
             self.scroll_to(y=top, animate=False)
+
+
+def _margin(width: int) -> Piece:
+    return Piece(" " * width)

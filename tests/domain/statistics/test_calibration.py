@@ -146,3 +146,33 @@ def test_always_the_same_probability_is_one_bin() -> None:
     found = calibration([(f"c{i}", 0.8, i % 5 > 0) for i in range(200)], draws=100)
     assert len(found.bins) == 1
     assert found.error == pytest.approx(0, abs=1e-9)
+
+
+@given(st.lists(st.tuples(probability, st.booleans()), min_size=4, max_size=40))
+def test_a_weight_counts_as_so_many_units(rows: list[tuple[float, bool]]) -> None:
+    weights = [1 + place % 3 for place in range(len(rows))]
+    repeated = [row for row, times in zip(rows, weights, strict=True) for _ in range(times)]
+    assert brier(rows, weights) == pytest.approx(brier(repeated))
+    weighted, plain = brier_skill(rows, weights), brier_skill(repeated)
+    if isinstance(weighted, Reason):
+        assert weighted is plain
+    else:
+        assert weighted == pytest.approx(plain)
+    by_weight = equal_mass_bins(rows, 1, weights=weights)
+    assert by_weight[0].n == len(rows)
+    assert by_weight[0].mean == pytest.approx(equal_mass_bins(repeated, 1)[0].mean)
+    assert by_weight[0].observed == pytest.approx(equal_mass_bins(repeated, 1)[0].observed)
+
+
+def test_equal_weights_change_nothing_and_unequal_ones_make_less_sure() -> None:
+    rows = readings(200, 0.1)
+    plain = calibration(rows, draws=50)
+    heavy = calibration(rows, weights=[3.0] * 200, draws=50)
+    uneven = calibration(rows, weights=[1.0, 9.0] * 100, draws=50)
+    assert heavy.brier.value == pytest.approx(plain.brier.value)
+    assert heavy.error == pytest.approx(plain.error)
+    for one, same, wide in zip(plain.bins, heavy.bins, uneven.bins, strict=True):
+        assert (same.ci_low, same.ci_high) == pytest.approx((one.ci_low, one.ci_high))
+        assert wide.n == one.n
+        assert wide.ci_high - wide.ci_low > 0.95 * (one.ci_high - one.ci_low)
+    assert uneven.brier.n == 200

@@ -18,7 +18,8 @@ from faithtui.domain.statistics.alpha import MeasurementLevel
 from faithtui.domain.statistics.chi_square import chi_square_tail
 from faithtui.domain.statistics.ratings import Ratings, brennan_prediger, fleiss_kappa
 from faithtui.domain.statistics.ratings import krippendorff_alpha as alpha_of_ratings
-from faithtui.domain.statistics.tables import Table, weighted_cross_table
+from faithtui.domain.statistics.table_groups import weighted_cross_table
+from faithtui.domain.statistics.tables import Table
 from faithtui.domain.statistics.weights import linear, quadratic
 
 pytestmark = pytest.mark.oracle

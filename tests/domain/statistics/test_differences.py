@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from faithtui.domain.estimates import Method, Point, Reason
 from faithtui.domain.statistics.differences import (
     bias_estimate,
-    limits_estimate,
     limits_of_agreement,
     mae_estimate,
     mean_absolute_error,
@@ -71,12 +70,9 @@ def left_out_se(
 
 
 def test_intervals_leave_out_whole_conversations() -> None:
-    both = limits_estimate(READINGS)
     for found, compute in (
         (bias_estimate(READINGS), mean_difference),
         (mae_estimate(READINGS), mean_absolute_error),
-        (both.low, lambda rows: limits(rows)[0]),
-        (both.high, lambda rows: limits(rows)[1]),
     ):
         assert found.value == pytest.approx(compute([(a, b) for _, a, b in READINGS]))
         assert found.se == pytest.approx(left_out_se(compute, READINGS))
@@ -94,4 +90,3 @@ def test_a_bias_without_variation_has_no_interval() -> None:
 def test_no_readings_have_no_bias() -> None:
     assert bias_estimate([]).reason is Reason.NO_ITEMS
     assert mae_estimate([]).reason is Reason.NO_ITEMS
-    assert limits_estimate([]).low.reason is Reason.NO_ITEMS

@@ -33,18 +33,20 @@ from faithtui.domain.statistics.bootstrap import (
 from faithtui.domain.statistics.clusters import exact_bootstrap, linearised_se
 from faithtui.domain.statistics.leaving_out import left_out, measure_ratings
 from faithtui.domain.statistics.ratings import Ratings, grouped_ratings
-from faithtui.domain.statistics.tables import (
-    Cells,
+from faithtui.domain.statistics.table_groups import (
     Grouped,
     GroupedTable,
+    collapsed_groups,
+    cross_table,
+    grouped,
+    weighted_cross_table,
+)
+from faithtui.domain.statistics.tables import (
+    Cells,
     StratifiedTable,
     Table,
     WeightedTable,
-    collapsed_groups,
-    cross_table,
     empty_table,
-    grouped,
-    weighted_cross_table,
 )
 from faithtui.domain.statistics.weights import linear
 

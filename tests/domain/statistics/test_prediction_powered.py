@@ -1,5 +1,5 @@
 from math import sqrt
-from statistics import mean, variance
+from statistics import linear_regression, mean, variance
 
 import pytest
 from hypothesis import assume, given
@@ -11,7 +11,6 @@ from faithtui.domain.statistics.corrected_rate import LabelledStratum, stratifie
 from faithtui.domain.statistics.prediction_powered import (
     Labelled,
     Unlabelled,
-    least_squares_lambda,
     ppi_mean,
     ppi_mean_by_conversation,
     tuned_lambda,
@@ -87,7 +86,8 @@ def test_of_a_judge_with_two_verdicts_it_is_the_stratified_rate(
 ) -> None:
     assume(len({judge for _, judge, _ in known}) == 2)
     frame = [(judge, 1) for judge in [*(judge for _, judge, _ in known), *others]]
-    found = ppi_mean(known, frame, least_squares_lambda(known))
+    slope = linear_regression([each for _, each, _ in known], [each for each, *_ in known]).slope
+    found = ppi_mean(known, frame, slope)
     strata = [
         LabelledStratum(
             sum(judge == verdict for judge, _ in frame),
@@ -103,8 +103,7 @@ def test_of_a_judge_with_two_verdicts_it_is_the_stratified_rate(
 def test_a_judge_that_always_says_the_same_is_not_trusted() -> None:
     known, others = [(0.2, 0.7, 4), (0.9, 0.7, 5)], [(0.7, 30)]
     assert tuned_lambda(known, others) == 0
-    assert least_squares_lambda([(0.2, 0.7, 4), (0.9, 0.7, 5)]) == 0
-    assert tuned_lambda([], []) == least_squares_lambda([]) == 0
+    assert tuned_lambda([], []) == 0
 
 
 def test_nothing_to_compute_with_says_why() -> None:

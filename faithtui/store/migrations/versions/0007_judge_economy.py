@@ -96,6 +96,11 @@ def upgrade() -> None:
         sa.Column("window", sa.Integer(), nullable=True),
         sa.Column("step", sa.Text(), nullable=False),
         sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("replicate", sa.Integer(), nullable=False),
+        sa.Column("plain", sa.Boolean(), nullable=False),
+        sa.Column("tokens_likely", sa.Integer(), nullable=False),
+        sa.Column("tokens_worst", sa.Integer(), nullable=False),
+        sa.Column("nusd_worst", sa.BigInteger(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("reason", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(

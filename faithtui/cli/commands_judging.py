@@ -1,0 +1,254 @@
+"""Commands that fill a store: a demonstration, imports, runs, and whether all is in order."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import BaseUrlOption, JsonOption, SplitOption, StoreOption, common
+
+
+def demo(
+    context: typer.Context,
+    no_app: Annotated[
+        bool, typer.Option("--no-app", help="Print a summary instead of opening the app.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Open a project of real, human-rated conversations, judged by the embedded judge.
+
+    It lives in a store of its own and is used again next time. When stdout is no terminal, the
+    summary is printed instead.
+    """
+    from faithtui.cli import demo as commands
+
+    options = common(context, store, json)
+    code = commands.demo(
+        options.store, no_app=no_app, as_json=options.json, reviewer=options.reviewer
+    )
+    raise typer.Exit(code)
+
+
+def import_(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of *.jsonl files.")
+    ],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Name of the data set; else each file's name.", show_default=False
+        ),
+    ] = None,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="NAME", help="`auto`, or `jsonl`: one conversation a line."
+        ),
+    ] = "auto",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Import nothing when any line is refused.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Import conversations with their contexts and human labels.
+
+    What is there already stays as it is. Exit code 3 when a line was refused; the good lines are
+    imported all the same, unless --strict.
+    """
+    from faithtui.cli import importing
+
+    options = common(context, store, json)
+    code = importing.import_paths(
+        options.store,
+        paths,
+        source=source,
+        form=format_,
+        strict=strict,
+        as_json=options.json,
+    )
+    raise typer.Exit(code)
+
+
+def run(
+    context: typer.Context,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="NAME",
+            help="Only this data set; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="What to measure, or `all`; `faithtui metrics` lists them; may be repeated. "
+            "[turn-faithfulness]",
+        ),
+    ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            metavar="JUDGE",
+            help="Who judges: offline, openai:MODEL, anthropic:MODEL, ollama:MODEL, replay:FILE "
+            "and others, see `faithtui judge list`; may be repeated. [offline, or as set]",
+        ),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="`evidence` asks everything once, `window` as the peer does."
+        ),
+    ] = "evidence",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="An option of the metrics that have it, such as window_size=5, or of one, such as "
+            "ragas-faithfulness.batch_size=4; may be repeated.",
+        ),
+    ] = None,
+    claims: Annotated[
+        str,
+        typer.Option(
+            metavar="WHICH",
+            help="`extracted` by the first judge for all of them, each judge's `own`, or "
+            "`imported` with the data.",
+        ),
+    ] = "extracted",
+    as_peer: Annotated[
+        bool, typer.Option("--as-peer", help="The peer's arithmetic, oddities included.")
+    ] = False,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(help="Folder with your own prompt texts.", metavar="DIR", show_default=False),
+    ] = None,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Show these where a verdict is asked for; see `faithtui export examples`.",
+            show_default=False,
+        ),
+    ] = None,
+    split: SplitOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="At most so many conversations.", show_default=False),
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(metavar="N", help="Questions in the air at once. [8, or as set]")
+    ] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option(
+            metavar="USD", help="Stop before a run costs more, in dollars.", show_default=False
+        ),
+    ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Stop before a run uses more tokens.", show_default=False),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN", help="Go on with a run, failed ones included.", show_default=False
+        ),
+    ] = None,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Hand the questions to the provider's Batch API: answers within a day, cheaper.",
+        ),
+    ] = False,
+    wait: Annotated[
+        bool,
+        typer.Option("--wait", help="With batches: stay, and look every minute until all is done."),
+    ] = False,
+    preview: Annotated[
+        bool,
+        typer.Option(
+            "--preview", help="Say what would be asked and what it may cost, and ask nothing."
+        ),
+    ] = False,
+    log_prompts: Annotated[
+        bool,
+        typer.Option("--log-prompts", help="Write questions and answers into a log of their own."),
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Run metrics over the imported conversations.
+
+    Several run one after the other over the same selection; questions that they share are asked
+    once, and several judges judge the same claims. Progress goes to stderr. Ctrl-C is safe: answers
+    on their way are waited for, what was answered is stored, and --resume goes on. Exit code 5
+    when the judge failed on some conversations, or the budget was reached.
+    """
+    from faithtui.cli import running
+
+    options = common(context, store, json)
+    order = running.Order(
+        metrics=tuple(metric or ()),
+        judges=tuple(judge or ()),
+        base_url=base_url,
+        strategy=strategy,
+        options=tuple(option or ()),
+        claims=claims,
+        as_peer=as_peer,
+        prompts=prompts,
+        examples=examples,
+        split=split,
+        sources=tuple(source or ()),
+        limit=limit,
+        concurrency=concurrency,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        batch=batch,
+        wait=wait,
+        preview=preview,
+        log_prompts=log_prompts,
+    )
+    raise typer.Exit(running.run(options.store, order, resume=resume, as_json=options.json))
+
+
+def doctor(
+    context: typer.Context,
+    judge: Annotated[
+        str | None,
+        typer.Option(metavar="JUDGE", help="Ask this judge one question.", show_default=False),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask nobody over a network.")] = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what an error report needs into a zip file: no key, no text of yours.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Check the store, the keys (never shown), a judge and the terminal."""
+    from faithtui.cli import doctor as checks
+
+    options = common(context, store, json)
+    if bundle is not None:
+        from faithtui.cli.debug_bundle import write_bundle
+
+        raise typer.Exit(write_bundle(bundle, options.store))
+    raise typer.Exit(
+        checks.doctor(options.store, judge, base_url, offline=offline, as_json=options.json)
+    )

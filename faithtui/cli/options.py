@@ -1,0 +1,51 @@
+"""Options that several commands take, declared once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.models import OptionInfo
+
+
+@dataclass(slots=True)
+class Common:
+    """Options that every command takes, before or after its name."""
+
+    store: Path | None
+    json: bool
+    reviewer: str | None = None
+    """Who gives verdicts, of the commands that ask; only before a command's name."""
+
+
+StoreOption = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="FILE", help="The store to use.", show_default=False),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+SplitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--split",
+        metavar="NAME",
+        help="Only conversations of this split: train, dev or test.",
+        show_default=False,
+    ),
+]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(help="An OpenAI-compatible server.", metavar="URL", show_default=False),
+]
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
+
+
+def common(context: typer.Context, store: Path | None, json: bool) -> Common:
+    """Merge options given before a command's name with those given after it."""
+    before: Common = context.obj
+    return Common(store or before.store, json or before.json, before.reviewer)
+
+
+def reviewer_option(what: str) -> OptionInfo:
+    """Declare `--reviewer` of a command; `what` says what that person does there."""
+    option: OptionInfo = typer.Option(metavar="NAME", help=f"{what} [the login name, or as set]")
+    return option

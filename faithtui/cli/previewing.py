@@ -1,0 +1,95 @@
+"""`faithtui run --preview`, and the line that is said before a run that costs something."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+
+from faithtui.cli.output import Column, plural, put, put_json, put_table, say
+from faithtui.domain.ids import RunId
+from faithtui.domain.judge_names import judge_title
+from faithtui.engine.circumstances import Circumstances
+from faithtui.engine.preview_figures import Preview, sentence
+from faithtui.engine.previewing import preview, preview_runs
+from faithtui.engine.requests import RunRequest
+from faithtui.store.store import Store
+
+_COLUMNS = (
+    Column("step"),
+    Column("questions", align="right"),
+    Column("need no call", align="right"),
+    Column("tokens read", align="right"),
+    Column("tokens written", align="right"),
+)
+
+
+def show_preview(
+    store: Store,
+    requests: Sequence[RunRequest],
+    runs: Sequence[RunId],
+    around: Circumstances,
+    *,
+    shared: bool,
+    as_json: bool,
+) -> None:
+    """Print what runs would ask and cost.
+
+    Args:
+        store: Where the conversations are.
+        requests: Runs that are not planned yet.
+        runs: Those that are.
+        around: Prices and redaction.
+        shared: Later judges get the claims of the first one.
+        as_json: Print one JSON list.
+
+    Raises:
+        ConfigError: They cannot be run.
+    """
+    previews = (
+        *preview(store, requests, around=around, shared=shared),
+        *preview_runs(store, runs, around=around),
+    )
+    if as_json:
+        put_json([asdict(each) for each in previews])
+        return
+    for each in previews:
+        looked = "" if each.sampled == each.conversations else f", {each.sampled} of them looked at"
+        put(
+            f"{each.metric} by {judge_title(each.judge)}: "
+            f"{plural(each.conversations, 'conversation')}{looked}"
+        )
+        put(f"  {sentence([each])}")
+        rows = [
+            (
+                f"  {step.step}",
+                f"{step.calls:,}",
+                f"{step.stored:,}",
+                f"{step.tokens_in:,}",
+                f"{step.tokens_out:,}",
+            )
+            for step in each.steps
+        ]
+        put_table(_COLUMNS, rows)
+    if len(previews) > 1:
+        for line in _per_judge(previews):
+            put(f"all: {line}")
+    say("nothing was asked; without --preview the run begins")
+
+
+def announce(store: Store, runs: Sequence[RunId], around: Circumstances) -> None:
+    """Say on stderr, in a line for each judge, what planned runs will ask and cost.
+
+    Says nothing of judges that cost nothing.
+    """
+    specs = [store.runs.row(run).spec for run in runs]
+    prices = [around.prices.worst_nusd(each.judge, 1, 1, base_url=each.base_url) for each in specs]
+    if not any(price != 0 for price in prices):
+        return
+    # All of them: a run may judge the claims of one that costs nothing.
+    previews = preview_runs(store, runs, around=around)
+    for line in _per_judge([each for each in previews if not each.is_free]):
+        say(line)
+
+
+def _per_judge(previews: Sequence[Preview]) -> list[str]:
+    ordered = sorted(previews, key=lambda each: each.judge)
+    return [sentence(list(some)) for _, some in groupby(ordered, key=lambda each: each.judge)]

@@ -1,0 +1,102 @@
+"""What a run may still spend: the worst case is set aside before each question is sent.
+
+Costs are known only afterwards, so a run that looks at what it has spent goes over. Money is
+counted in whole billionths of a dollar, because sums of fractions leave residues that never fit.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from faithtui.errors import BudgetReached
+
+NUSD = 1_000_000_000
+"""Units of money in a US dollar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent, or may be."""
+
+    nusd: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: "Spent") -> "Spent":
+        """Add up."""
+        return Spent(self.nusd + other.nusd, self.tokens + other.tokens)
+
+    def __sub__(self, other: "Spent") -> "Spent":
+        """Take away."""
+        return Spent(self.nusd - other.nusd, self.tokens - other.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """What may be spent. None: no limit."""
+
+    nusd: int | None = None
+    tokens: int | None = None
+
+    def hold(self, spent: Spent) -> bool:
+        """Whether so much is within them."""
+        return (self.nusd is None or spent.nusd <= self.nusd) and (
+            self.tokens is None or spent.tokens <= self.tokens
+        )
+
+
+NOTHING = Spent()
+
+
+class Budget:
+    """The budget of one run. Belongs to one event loop."""
+
+    def __init__(self, caps: Caps, spent: Spent = NOTHING) -> None:
+        """Begin.
+
+        Args:
+            caps: What may be spent in all.
+            spent: What was spent before.
+        """
+        self.caps = caps
+        self.spent = spent
+        self._reserved = NOTHING
+        self._is_told = False
+        self._changed = asyncio.Event()
+
+    async def reserve(self, worst: Spent) -> None:
+        """Set aside what a question may cost, waiting for others to cost less than they might.
+
+        Raises:
+            BudgetReached: It does not fit although nothing else is in the air.
+        """
+        while not self.caps.hold(self.spent + self._reserved + worst):
+            if self._reserved == NOTHING:
+                raise BudgetReached(self._sentence(worst))
+            self._changed.clear()
+            await self._changed.wait()
+        self._reserved += worst
+
+    def settle(self, worst: Spent, spent: Spent = NOTHING) -> None:
+        """Give back what was set aside, and count what it cost."""
+        self._reserved -= worst
+        if not self._is_told:
+            self.spent += spent
+        self._changed.set()
+
+    def tell(self, spent: Spent) -> None:
+        """Say what was spent in all, by other processes too; from now on nothing is added up."""
+        self._is_told = True
+        self.spent = spent
+
+    def _sentence(self, worst: Spent) -> str:
+        nusd, tokens = self.caps.nusd, self.caps.tokens
+        if nusd is not None and self.spent.nusd + worst.nusd > nusd:
+            return (
+                f"the budget of ${nusd / NUSD:.4f} does not hold another question: "
+                f"${self.spent.nusd / NUSD:.4f} is spent and the next may cost up to "
+                f"${worst.nusd / NUSD:.4f}. Resume the run with a higher --budget-usd"
+            )
+        return (
+            f"the budget of {tokens:,} tokens does not hold another question: "
+            f"{self.spent.tokens:,} are used and the next may take up to {worst.tokens:,}. "
+            "Resume the run with a higher --budget-tokens"
+        )

@@ -1,0 +1,74 @@
+"""What a person can see and do of a run under way, from any thread."""
+
+from faithtui.engine.budgeting import Budget, Caps
+from faithtui.engine.limiting import Limiter
+from faithtui.engine.sending import Tally
+from faithtui.engine.slots import Slots
+
+MOST_CONCURRENT = 256
+"""Questions in the air of one run at most."""
+
+
+class RunControl:
+    """Handles and gauges of one run.
+
+    Attributes:
+        requests: Places for questions in the air.
+        conversations: Places for conversations being judged.
+        tally: Counts of calls in this process.
+        limiter: Limits of the judge's account; None: nobody limits it, or the run has not begun.
+        budget: What it may spend; None: the run has not begun.
+    """
+
+    def __init__(self, workers: int) -> None:
+        """Prepare.
+
+        Args:
+            workers: Questions in the air at once.
+        """
+        self.requests = Slots(workers)
+        self.conversations = Slots(workers)
+        self.tally = Tally()
+        self.limiter: Limiter | None = None
+        self.budget: Budget | None = None
+
+    @property
+    def workers(self) -> int:
+        """Questions that may be in the air at once."""
+        return self.requests.limit
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing new is asked at present."""
+        return self.requests.is_paused
+
+    def set_workers(self, workers: int) -> int:
+        """Change how many questions may be in the air; those in the air stay.
+
+        Returns:
+            How many it is now, within 1 to 256.
+        """
+        wanted = min(max(1, workers), MOST_CONCURRENT)
+        self.requests.resize(wanted)
+        self.conversations.resize(wanted)
+        return wanted
+
+    def set_budget(self, nusd: int | None, tokens: int | None) -> None:
+        """Change what may be spent; questions that wait for room look again as others end.
+
+        Args:
+            nusd: In units of 1e-9 US dollars; None: no limit.
+            tokens: Read and written; None: no limit.
+        """
+        if self.budget is not None:
+            self.budget.caps = Caps(nusd, tokens)
+
+    def pause(self) -> None:
+        """Ask nothing new until `resume`; answers on their way still come in."""
+        self.requests.pause()
+        self.conversations.pause()
+
+    def resume(self) -> None:
+        """Go on."""
+        self.requests.resume()
+        self.conversations.resume()

@@ -1,0 +1,93 @@
+"""What is known of the judge of a run before its verdicts are believed, as plain text."""
+
+from typing import Final
+
+from faithtui.domain.judge_names import judge_title
+from faithtui.errors import ConfigError
+from faithtui.judges.about import about
+from faithtui.judges.base import Rung, Usage
+from faithtui.judges.endpoints import endpoint_of, is_ours
+from faithtui.judges.prices import PriceTable
+from faithtui.store.records import RunRow
+from faithtui.store.store import Store
+
+_ASKED: Final = {
+    Rung.SCHEMA: "by a schema its provider enforces",
+    Rung.TOOL: "by a tool it is forced to call",
+    Rung.JSON: "for some JSON object; the schema stands in the prompt",
+    Rung.TEXT: "by the prompt alone, in which the schema stands",
+}
+"""Ways of asking, in words."""
+
+_THOUSAND: Final = 1_000
+"""Tokens a price is read off with: a million would be longer than some prices hold for."""
+
+
+def judge_facts(store: Store, row: RunRow, prices: PriceTable) -> str:
+    """Describe the judge of a run: what it is, what it costs, how it is asked, how good it is.
+
+    Args:
+        store: Remembers how the judge is asked.
+        row: The run.
+        prices: What judges cost.
+
+    Returns:
+        Lines without markup. Names and addresses are as they were stored: to be made visible by
+        whoever draws them.
+    """
+    spec = row.spec
+    if spec.judge == "offline":
+        lines = [about(spec.judge)]
+        if spec.calibration is not None:
+            lines += [
+                "",
+                f"In this run it is the {judge_title(spec.judge, spec.calibration)}: its",
+                "probabilities were fitted to people's verdicts in this store, its evidence and",
+                "its reasons are as shipped. The figures above are without that.",
+            ]
+        return "\n".join(lines)
+    name, _, rest = about(spec.judge).partition("\n")
+    facts = {
+        "address": _address(spec.judge, spec.base_url),
+        "price": _price(spec.judge, spec.base_url, prices),
+        "asked": _asked(store.calls.memory(spec.judge_fingerprint)),
+        "here": f"{row.calls:,} calls in run {row.id}, {row.retries:,} of them asked again",
+    }
+    return "\n".join([name, "", *(f"{key:<9}{words}" for key, words in facts.items()), rest])
+
+
+def _address(ref: str, base_url: str | None) -> str:
+    if is_ours(ref):
+        return "none: its replies are read from a file"
+    try:
+        endpoint = endpoint_of(ref, base_url)
+    except ConfigError:
+        return "not known: no such judge is installed here"
+    return "as its package decides" if endpoint is None else endpoint.base_url
+
+
+def _price(ref: str, base_url: str | None, prices: PriceTable) -> str:
+    try:
+        read = prices.cost_nusd(ref, Usage(_THOUSAND, 0), base_url=base_url)
+        written = prices.cost_nusd(ref, Usage(0, _THOUSAND), base_url=base_url)
+    except ConfigError:
+        read = written = None
+    if read is None or written is None:
+        return "not known; the setting `prices` names a table of your own"
+    if read == written == 0:
+        return "nothing"
+    return (
+        f"${_per_million(read)} for a million tokens read, ${_per_million(written)} written"
+        f" (prices of {prices.date})"
+    )
+
+
+def _per_million(nusd: int) -> str:
+    """Turn nano-dollars for a thousand tokens into dollars for a million."""
+    return f"{nusd / 1_000_000:.4f}".rstrip("0").rstrip(".")
+
+
+def _asked(rung: str | None) -> str:
+    if rung is None:
+        return "no way of asking for JSON is remembered for it"
+    return f"{_ASKED[Rung(rung)]} (found out here, and remembered)"

@@ -1,0 +1,132 @@
+"""Where replies are kept, and how a question gets its name there."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Protocol
+
+from faithtui.domain.ids import ItemId
+from faithtui.judges.base import JudgeReply, JudgeRequest, RateLimits, Rung, Stop, Usage
+from faithtui.store.records import StoredReply
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question on its way, as the store knows it."""
+
+    key: str
+    """Hash of everything that determines the reply."""
+    step: str
+    item: ItemId | None = None
+    """Conversation of the run it is asked for; None outside a run."""
+    window: int | None = None
+    """Position of the window that asks first; None: the conversation as a whole."""
+    replicate: int = 0
+
+
+class Replies(Protocol):
+    """Where replies are kept."""
+
+    def find(self, key: str) -> StoredReply | None:
+        """Give the usable reply to the question with this key, if there is one."""
+
+    async def ready(self) -> None:
+        """Wait until a reply can be kept: none is bought that has nowhere to go."""
+
+    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
+        """Commit a reply. It is only found again when it is usable."""
+
+
+class MemoryReplies:
+    """Replies of one process, for a single measurement."""
+
+    def __init__(self) -> None:
+        self._usable: dict[str, StoredReply] = {}
+
+    def find(self, key: str) -> StoredReply | None:
+        """Give the usable reply to the question with this key, if there is one."""
+        return self._usable.get(key)
+
+    async def ready(self) -> None:
+        """There is always room."""
+
+    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
+        """Remember a usable reply."""
+        if usable:
+            self._usable[asked.key] = reply
+
+
+def reply_key(fingerprint: str, request: JudgeRequest) -> str:
+    """Name a question by everything that determines its answer: 64 hexadecimal digits."""
+    parts = [
+        fingerprint,
+        request.step,
+        request.system,
+        request.prompt,
+        request.schema,
+        request.max_tokens,
+        request.replicate,
+        *(image.sha256 for image in request.images),
+    ]
+    text = json.dumps(parts, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def to_store(
+    reply: JudgeReply,
+    usage: Usage,
+    *,
+    estimated: bool = False,
+    cost_nusd: int | None = None,
+    prices: str | None = None,
+    batch_uid: str | None = None,
+) -> StoredReply:
+    """Make what is kept of a reply.
+
+    Args:
+        reply: As it came.
+        usage: Its tokens, as they are counted.
+        estimated: The tokens are ours and not the judge's.
+        cost_nusd: What it cost, in units of 1e-9 US dollars; None: not known.
+        prices: Date of the prices.
+        batch_uid: The batch it came in.
+    """
+    return StoredReply(
+        text=reply.text,
+        stop=reply.stop.value,
+        structured=reply.structured,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        tokens_cached=usage.tokens_cached,
+        request_id=reply.request_id,
+        served_model=reply.served_model,
+        latency_ms=reply.latency_ms,
+        rung=None if reply.rung is None else reply.rung.value,
+        tokens_cache_write=usage.tokens_cache_write,
+        tokens_reasoning=usage.tokens_reasoning,
+        cost_nusd=cost_nusd,
+        prices=prices,
+        estimated=estimated,
+        batch_uid=batch_uid,
+    )
+
+
+def from_store(stored: StoredReply) -> JudgeReply:
+    """Make a reply of what was kept of it."""
+    return JudgeReply(
+        text=stored.text,
+        stop=Stop(stored.stop),
+        usage=Usage(
+            stored.tokens_in,
+            stored.tokens_out,
+            stored.tokens_cached,
+            stored.tokens_cache_write,
+            stored.tokens_reasoning,
+        ),
+        structured=stored.structured,
+        request_id=stored.request_id,
+        served_model=stored.served_model,
+        latency_ms=stored.latency_ms,
+        rung=None if stored.rung is None else Rung(stored.rung),
+        limits=RateLimits(),
+    )

@@ -1,0 +1,144 @@
+"""Which way of asking for JSON works with a judge: tried from the most binding one down.
+
+A server may refuse a way, answer it with an error of its own, or take it and ignore it. So the
+ladder is left by what comes back, never by what a server says it can do. What works is remembered
+for the next run.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from faithtui.errors import JudgeSpeaksNoJson, JudgeUnsupported
+from faithtui.judges.base import Rung
+
+TRIAL = 3
+"""The first replies of a rung, which decide whether it is kept."""
+
+_BAD_AT_FIRST, _BAD_LATER = 2, 1
+"""Unusable ones among them that are too many: fewer below the first rung, so that the last one
+has its turn before the judge is given up."""
+
+MOST_WASTED = 6
+"""Unusable replies since the last usable one, none of the ways having proved itself, after which
+the judge is given up."""
+
+
+class Ladder:
+    """The rungs of one judge. Belongs to one event loop."""
+
+    def __init__(
+        self,
+        ref: str,
+        rungs: Sequence[Rung],
+        *,
+        known: Rung | None = None,
+        on_known: Callable[[Rung], None] = lambda rung: None,
+        on_step: Callable[[Rung, Rung], None] = lambda left, taken: None,
+    ) -> None:
+        """Begin at the top, or where an earlier run ended.
+
+        Args:
+            ref: The judge, for messages.
+            rungs: Its ways, the most binding first; () when it needs none.
+            known: The one that worked before; None: nobody has asked yet.
+            on_known: Told once a rung has proved to work and was not known to.
+            on_step: Told of every step down.
+        """
+        self._ref = ref
+        self._rungs = tuple(rungs)
+        self._at = self._rungs.index(known) if known in self._rungs else 0
+        self._is_proved = known in self._rungs or not rungs
+        self._is_narrow = not self._is_proved
+        """One request at a time."""
+        self._on_known = on_known
+        self._on_step = on_step
+        self._seen = self._bad = self._wasted = 0
+        self._probing = asyncio.Lock()
+
+    @property
+    def rung(self) -> Rung | None:
+        """The way to ask now; None for a judge that needs none."""
+        return self._rungs[self._at] if self._rungs else None
+
+    @contextlib.asynccontextmanager
+    async def turn(self) -> AsyncIterator[Rung | None]:
+        """Give the rung for one request; until one has proved to work, one request at a time.
+
+        A request that ends without a word about its rung, such as one that is never answered, lets
+        all others go: one after the other, they would wait for a deadline each.
+        """
+        async with contextlib.AsyncExitStack() as alone:
+            if self._is_narrow:
+                await alone.enter_async_context(self._probing)
+            if not self._is_narrow:  # by now
+                await alone.aclose()
+            before = self._at, self._seen
+            try:
+                yield self.rung
+            finally:
+                if (self._at, self._seen) == before:
+                    self._is_narrow = False
+
+    def worked(self, rung: Rung | None) -> None:
+        """Note a usable reply."""
+        if rung is None or rung is not self.rung:
+            return
+        self._seen += 1
+        self._wasted = 0
+        if not self._is_proved:
+            self._is_proved = True
+            self._is_narrow = False
+            self._on_known(rung)
+
+    def failed(self, rung: Rung | None) -> bool:
+        """Note a reply that is no usable JSON.
+
+        Returns:
+            Whether there is another rung to ask the same at.
+
+        Raises:
+            JudgeSpeaksNoJson: No rung is left and nothing is usable any more.
+        """
+        if rung is not self.rung:
+            return True
+        if rung is None:
+            return False
+        self._seen += 1
+        self._bad += 1
+        self._wasted += 1
+        too_many = _BAD_LATER if self._at else _BAD_AT_FIRST
+        if self._seen <= TRIAL and self._bad >= too_many and self._at + 1 < len(self._rungs):
+            self._down()
+            return True
+        if not self._is_proved and self._wasted >= MOST_WASTED:
+            raise JudgeSpeaksNoJson(
+                f"{self._ref} did not return usable JSON in any of its last {self._wasted} "
+                "answers, however it was asked; choose another model"
+            )
+        return False
+
+    def refused(self, rung: Rung | None, error: JudgeUnsupported) -> None:
+        """Note that the judge does not take a request of this form.
+
+        Requests that were refused together step down once.
+
+        Raises:
+            JudgeSpeaksNoJson: There is no other form.
+        """
+        if rung is not self.rung:
+            return
+        if self._at + 1 >= len(self._rungs):
+            raise JudgeSpeaksNoJson(
+                f"{self._ref} takes no form of request that asks for JSON: {error}",
+                status=error.status,
+            ) from error
+        self._down()
+
+    def _down(self) -> None:
+        left = self._rungs[self._at]
+        self._at += 1
+        self._seen = self._bad = 0
+        self._is_proved = False
+        self._is_narrow = True
+        self._on_step(left, self._rungs[self._at])

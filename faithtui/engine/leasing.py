@@ -1,0 +1,162 @@
+"""Who asks a question when several do: one at a time, over all processes of a store.
+
+A process takes a lease on a question before it sends it, and the reply ends the lease in its own
+transaction. Whoever comes second waits for the reply instead of paying for it again. A process
+that was killed leaves leases behind; they count for nothing once it is known to be gone. No wall
+clock decides that, because clocks jump.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from faithtui.errors import StoreError
+from faithtui.store.records import WorkerRow
+from faithtui.store.store import Store
+
+BEAT_S = 2.0
+"""Seconds between two signs of life."""
+
+SILENT_S = 30.0
+"""Without a sign of life for so long a process is taken for dead, on another machine too."""
+
+POLL_S = 0.2
+"""Seconds between two looks whether somebody else's reply has come."""
+
+
+class Leases(Protocol):
+    """Where leases are taken."""
+
+    @property
+    def holder(self) -> str | None:
+        """Who takes them, for the reply to end them; None: nobody needs any."""
+
+    async def wait_for(self, key: str, is_answered: Callable[[], bool]) -> bool:
+        """Take the lease on a question, or wait until somebody else has answered it.
+
+        Returns:
+            True: ours, and to be given back; False: it is answered.
+        """
+
+    async def give_back(self, key: str) -> None:
+        """Let others ask."""
+
+
+class NoLeases:
+    """For judges that cost nothing, and where there is no store."""
+
+    holder = None
+
+    async def wait_for(self, key: str, is_answered: Callable[[], bool]) -> bool:
+        """Take it at once."""
+        return True
+
+    async def give_back(self, key: str) -> None:
+        """Do nothing."""
+
+
+class StoreLeases:
+    """Leases in a store, of one run of one process."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        write: Callable[..., Awaitable[Any]] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """Prepare; nothing is written before `alive`.
+
+        Args:
+            store: Where they are kept.
+            write: Calls a function of the store where it may write, and waits while the store is
+                locked or full; None: that is an error.
+            clock: Seconds that never jump.
+            sleep: Waits for seconds.
+        """
+        self._store = store
+        self._write = write or self._write_once
+        self._clock = clock
+        self._sleep = sleep
+        self._uid = uuid.uuid4().hex
+        self._seen: dict[str, tuple[int, float]] = {}
+        """Of other processes: their count, and when it was first seen."""
+
+    @property
+    def holder(self) -> str | None:
+        """This run of this process."""
+        return self._uid
+
+    @contextlib.asynccontextmanager
+    async def alive(self) -> AsyncIterator[None]:
+        """Show that the process lives for as long as the context is held."""
+        me = WorkerRow(self._uid, _this_host(), os.getpid(), 0, datetime.now(UTC))
+        await self._write(self._store.calls.begin, me)
+        beating = asyncio.create_task(self._beat())
+        try:
+            yield
+        finally:
+            beating.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await beating
+            # A store that cannot be written keeps the entry; it goes stale by itself.
+            with contextlib.suppress(StoreError):
+                await asyncio.wrap_future(self._store.submit(self._store.calls.end, self._uid))
+
+    async def wait_for(self, key: str, is_answered: Callable[[], bool]) -> bool:
+        """Take the lease on a question, or wait until somebody else has answered it."""
+        while True:
+            if await self._write(self._store.calls.take, key, self._uid, self._is_dead):
+                # Between the look for a reply and the lease another process may have answered.
+                if not is_answered():
+                    return True
+                await self.give_back(key)
+                return False
+            await self._sleep(POLL_S)
+            if is_answered():
+                return False
+
+    async def give_back(self, key: str) -> None:
+        """Let others ask."""
+        await self._write(self._store.calls.release, key, self._uid)
+
+    async def _write_once(self, write: Callable[..., Any], *args: object) -> Any:
+        return await asyncio.wrap_future(self._store.submit(write, *args))
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_S)
+            with contextlib.suppress(StoreError):  # locked or full: the next one may get through
+                await asyncio.wrap_future(self._store.submit(self._store.calls.beat, self._uid))
+
+    def _is_dead(self, other: WorkerRow) -> bool:
+        if other.host == _this_host() and not _runs(other.pid):
+            return True
+        beats, since = self._seen.get(other.uid, (-1, 0.0))
+        if other.beats != beats:
+            self._seen[other.uid] = (other.beats, self._clock())
+            return False
+        return self._clock() - since > SILENT_S
+
+
+def _this_host() -> str:
+    return socket.gethostname()
+
+
+def _runs(pid: int) -> bool:
+    if os.name == "nt":  # there, this very call would end the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's process, so there is one
+        return True
+    return True

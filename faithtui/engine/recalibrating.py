@@ -1,0 +1,145 @@
+"""The embedded judge's probabilities, moved to what the people of a project say.
+
+Nothing here happens by itself: somebody sees the effect, applies it, and may withdraw it. Runs that
+were made keep their probabilities; new ones say what moved theirs.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels import Polarity
+from faithtui.domain.recalibration import (
+    FEWEST_LABELS,
+    LabelledChance,
+    Recalibration,
+    RecalibrationEffect,
+    effect,
+)
+from faithtui.errors import ConfigError
+from faithtui.judges.offline_judge import offline_fingerprint
+from faithtui.metrics.registry import entry
+from faithtui.store.recalibrations import StoredRecalibration
+from faithtui.store.records import RunRow
+from faithtui.store.store import Store
+
+OFFLINE = "offline"
+"""The only judge that can be recalibrated: the others state no probability of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecalibrationPreview:
+    """What recalibrating would do, before anything is done."""
+
+    judge: str
+    """Fingerprint of the judge as shipped."""
+    runs: tuple[RunId, ...]
+    """Runs whose claims are labelled, the newest first."""
+    effect: RecalibrationEffect
+    in_force: StoredRecalibration | None
+    """What new runs use at present."""
+
+
+def preview(store: Store, run: RunId | None = None) -> RecalibrationPreview:
+    """Fit people's labels on claims the embedded judge judged, and say what it would change.
+
+    A claim that several runs judged counts once, with its newest probability. Claims people called
+    no claim, and those without a probability, do not count.
+
+    Args:
+        store: Where runs and labels are.
+        run: Only the claims of this run; None: of all runs of the judge in its present version.
+
+    Raises:
+        ConfigError: The run is by another judge or by another version, or fewer than
+            `FEWEST_LABELS` claims are labelled.
+        StoreError: There is no such run.
+    """
+    if run is None:
+        rows = [row for row in store.runs.rows() if _is_present(row)]
+    else:
+        row = store.runs.row(run)
+        if not _is_present(row):
+            raise ConfigError(
+                f"run {run} is not by the embedded judge in its present version; only its "
+                "probabilities can be recalibrated: faithtui run --judge offline"
+            )
+        rows = [row]
+    found: dict[ClaimId, LabelledChance] = {}
+    used: list[RunId] = []
+    for row in rows:
+        fresh = {claim: labelled for claim, labelled in _labelled(store, row) if claim not in found}
+        if fresh:
+            used.append(row.id)
+        found |= fresh
+    if len(found) < FEWEST_LABELS:
+        raise ConfigError(
+            f"{len(found)} claims judged by the embedded judge are labelled by people; "
+            f"recalibrating takes {FEWEST_LABELS}: faithtui review"
+        )
+    labelled = list(found.values())
+    return RecalibrationPreview(
+        offline_fingerprint(), tuple(used), effect(labelled), in_force(store)
+    )
+
+
+def apply(store: Store, wanted: RecalibrationPreview, reviewer: str) -> None:
+    """Use a recalibration in new runs of the embedded judge."""
+    store.recalibrations.apply(wanted.judge, wanted.effect, reviewer)
+
+
+def withdraw(store: Store) -> bool:
+    """Use the embedded judge as it was shipped; False when it already was."""
+    return store.recalibrations.withdraw(offline_fingerprint()) > 0
+
+
+def in_force(store: Store) -> StoredRecalibration | None:
+    """Give the recalibration that new runs of the embedded judge use; None: as shipped."""
+    return store.recalibrations.in_force(offline_fingerprint())
+
+
+def calibration_of_new_run(store: Store, judge: str) -> Mapping[str, object] | None:
+    """Say what a new run of a judge is to keep of its recalibration; None: there is none.
+
+    Returns:
+        `slope`, `intercept` and the number of `labels` behind them, for `RunSpec.calibration`.
+    """
+    stands = in_force(store) if judge == OFFLINE else None
+    if stands is None:
+        return None
+    return {
+        "slope": stands.fitted.slope,
+        "intercept": stands.fitted.intercept,
+        "labels": stands.labels,
+    }
+
+
+def calibration_of(kept: Mapping[str, object] | None) -> tuple[float, float] | None:
+    """Take slope and intercept out of what a run keeps; None: it was made as shipped."""
+    if kept is None:
+        return None
+    slope, intercept = kept["slope"], kept["intercept"]
+    assert isinstance(slope, int | float)
+    assert isinstance(intercept, int | float)
+    return float(slope), float(intercept)
+
+
+def _is_present(row: RunRow) -> bool:
+    """Whether a run was made by the present version of the judge, recalibrated or not."""
+    return row.spec.judge == OFFLINE and row.spec.judge_fingerprint == offline_fingerprint(
+        calibration_of(row.spec.calibration)
+    )
+
+
+def _labelled(store: Store, row: RunRow) -> Iterator[tuple[ClaimId, LabelledChance]]:
+    """Claims of a run that have a probability and a label, with the probability as shipped."""
+    labels = entry(row.spec.metric).spec.labels
+    moved = calibration_of(row.spec.calibration)
+    for reading in store.reviews.claim_readings(row.id):
+        if reading.confidence is None or reading.human not in labels.names:
+            continue
+        chance = reading.confidence
+        if moved is not None:
+            chance = Recalibration(*moved).undo(chance)
+        is_supported = labels.label(reading.human).polarity is Polarity.GOOD
+        yield reading.claim, LabelledChance(reading.group, chance, is_supported)

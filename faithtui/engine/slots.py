@@ -1,0 +1,135 @@
+"""How many may do something at once: a limit that can change while it is kept to.
+
+Runs of one process live in threads and event loops of their own and share what a provider counts
+together, so every method may be called from any thread.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from types import TracebackType
+
+_Waiter = tuple[asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+
+
+class Slots:
+    """Places that are taken in the order of arrival. An asynchronous context manager."""
+
+    def __init__(self, limit: int) -> None:
+        """Open so many places.
+
+        Args:
+            limit: Places, 1 or more.
+        """
+        self._lock = threading.Lock()
+        self._limit = limit
+        self._used = 0
+        self._is_paused = False
+        self._waiting: deque[_Waiter] = deque()
+
+    @property
+    def limit(self) -> int:
+        """How many places there are."""
+        return self._limit
+
+    @property
+    def used(self) -> int:
+        """How many are taken; for a while more than there are, after the limit went down."""
+        return self._used
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether no place is given away at present."""
+        return self._is_paused
+
+    def resize(self, limit: int) -> None:
+        """Change the number of places. Whoever has one keeps it."""
+        with self._lock:
+            self._limit = max(1, limit)
+            given = self._given()
+        self._tell(given)
+
+    def pause(self) -> None:
+        """Give no more places away until `resume`."""
+        with self._lock:
+            self._is_paused = True
+
+    def resume(self) -> None:
+        """Give places away again."""
+        with self._lock:
+            self._is_paused = False
+            given = self._given()
+        self._tell(given)
+
+    async def take(self) -> None:
+        """Wait for a place."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if not self._waiting and self._is_free():
+                self._used += 1
+                return
+            waiter: asyncio.Future[None] = loop.create_future()
+            self._waiting.append((loop, waiter))
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            self._give_up(loop, waiter)
+            raise
+
+    def leave(self) -> None:
+        """Give a place back."""
+        with self._lock:
+            self._used -= 1
+            given = self._given()
+        self._tell(given)
+
+    async def __aenter__(self) -> None:
+        """Wait for a place."""
+        await self.take()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Give it back."""
+        self.leave()
+
+    def _is_free(self) -> bool:
+        return not self._is_paused and self._used < self._limit
+
+    def _given(self) -> list[_Waiter]:
+        """Take places for those who wait the longest. Only ever called with the lock."""
+        given = []
+        while self._waiting and self._is_free():
+            given.append(self._waiting.popleft())
+            self._used += 1
+        return given
+
+    def _tell(self, given: list[_Waiter]) -> None:
+        for loop, waiter in given:
+            try:
+                loop.call_soon_threadsafe(self._hand_over, waiter)
+            except RuntimeError:  # its loop is closed, so nobody waits there any more
+                self.leave()
+
+    def _hand_over(self, waiter: "asyncio.Future[None]") -> None:
+        if waiter.cancelled():
+            self.leave()
+        else:
+            waiter.set_result(None)
+
+    def _give_up(self, loop: asyncio.AbstractEventLoop, waiter: "asyncio.Future[None]") -> None:
+        """Undo a wait that was cancelled, whether or not a place was on its way."""
+        with self._lock:
+            try:
+                self._waiting.remove((loop, waiter))
+            except ValueError:
+                # The place was given already. A future that is cancelled gives it back itself
+                # when it hears so; one that has heard does not.
+                has_place = waiter.done() and not waiter.cancelled()
+            else:
+                has_place = False
+        if has_place:
+            self.leave()

@@ -1,0 +1,166 @@
+"""A hook of the user's that takes out of a question what must not leave this machine.
+
+It is applied to every text of a question that a judge is sent: the system text, the prompt, the
+marks of images. Images themselves go as they are. If the hook fails, nothing is sent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+
+from faithtui.errors import ConfigError, JudgeRequestRejected
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Rung
+
+Redact = Callable[[str], str]
+
+_SAMPLE = "Ann Lee, ann@example.org, asks when parcels leave the depot."
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A hook under the name it was asked for by."""
+
+    name: str
+    hook: Redact
+
+    def __call__(self, text: str) -> str:
+        """Apply the hook."""
+        return self.hook(text)
+
+
+def load_redaction(name: str) -> Redaction:
+    """Load a hook and try it on a sentence.
+
+    Args:
+        name: `package.module:function`; the function takes a text and returns one.
+
+    Raises:
+        ConfigError: There is no such function, or it fails or returns no text.
+    """
+    module, _, function = name.partition(":")
+    if not module or not function:
+        raise ConfigError(f"the redaction hook {name!r} cannot be read; expected MODULE:FUNCTION")
+    try:
+        hook = getattr(import_module(module), function)
+    # The import runs the user's own code, which may raise anything.
+    except Exception as error:
+        raise ConfigError(
+            f"the redaction hook {name} cannot be loaded: {_described(error)}. It must be"
+            " importable where this program is installed"
+        ) from error
+    try:
+        redacted = hook(_SAMPLE)
+    # As above.
+    except Exception as error:
+        raise ConfigError(
+            f"the redaction hook {name} fails on a plain sentence: {_described(error)}"
+        ) from error
+    if not isinstance(redacted, str):
+        raise ConfigError(
+            f"the redaction hook {name} returns {type(redacted).__name__}; it must return a text"
+        )
+    return Redaction(name, hook)
+
+
+def redacted_fingerprint(fingerprint: str, redact: Redact | None) -> str:
+    """Tell replies to redacted questions from all others."""
+    return fingerprint if redact is None else f"{fingerprint} redact={_name(redact)}"
+
+
+def redacted(request: JudgeRequest, redact: Redact | None) -> JudgeRequest:
+    """Apply a hook to a question; None leaves it as it is.
+
+    The task, which says the same in another form, is left alone: only judges that compute on this
+    machine look at it.
+
+    Raises:
+        JudgeRequestRejected: The hook fails. Nothing may be sent then.
+    """
+    if redact is None:
+        return request
+    return replace(
+        request,
+        system=_applied(redact, request.system),
+        prompt=_applied(redact, request.prompt),
+        images=tuple(replace(image, mark=_applied(redact, image.mark)) for image in request.images),
+    )
+
+
+class RedactingJudge:
+    """A judge that only sees what a hook leaves of a question."""
+
+    def __init__(self, judge: Judge, redact: Redact) -> None:
+        self._judge = judge
+        self._redact = redact
+
+    @property
+    def ref(self) -> str:
+        """As the judge's."""
+        return self._judge.ref
+
+    @property
+    def fingerprint(self) -> str:
+        """The judge's, and the hook's name."""
+        return redacted_fingerprint(self._judge.fingerprint, self._redact)
+
+    @property
+    def takes_images(self) -> bool:
+        """As the judge."""
+        return self._judge.takes_images
+
+    @property
+    def context_window(self) -> int | None:
+        """As the judge's."""
+        return self._judge.context_window
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """As the judge's."""
+        return self._judge.rungs
+
+    @property
+    def account(self) -> str:
+        """As the judge's: it is the same who counts."""
+        return self._judge.account
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Ask once. See `Judge.send`.
+
+        Raises:
+            JudgeRequestRejected: The hook fails; nothing was sent.
+            JudgeError: As the judge does.
+        """
+        return await self._judge.send(redacted(request, self._redact))
+
+    async def aclose(self) -> None:
+        """Close the judge. Safe to call twice."""
+        await self._judge.aclose()
+
+
+def _applied(redact: Redact, text: str) -> str:
+    try:
+        left = redact(text)
+    # The user's own code may raise anything, and nothing unredacted may be sent.
+    except Exception as error:
+        # Only the class: the message may quote what was to be kept from everyone.
+        raise JudgeRequestRejected(
+            f"the redaction hook failed: {_name(redact)} raised {type(error).__name__}."
+            " Nothing was sent; repair the hook and run again"
+        ) from error
+    if not isinstance(left, str):
+        raise JudgeRequestRejected(
+            f"the redaction hook failed: {_name(redact)} returned {type(left).__name__} and no"
+            " text. Nothing was sent; repair the hook and run again"
+        )
+    return left
+
+
+def _name(redact: Redact) -> str:
+    if isinstance(redact, Redaction):
+        return redact.name
+    return f"{redact.__module__}:{redact.__qualname__}"
+
+
+def _described(error: Exception) -> str:
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__

@@ -1,0 +1,154 @@
+"""The log file: what runs did, in a line each, for whoever has to find out why later.
+
+Prompts, replies, texts of conversations and keys have no place in it. Everything this program logs
+goes through `faithtui` loggers, which hand nothing on to others and take nothing from them: what
+SDKs and libraries log never gets here. Prompts are logged on demand only, into a file of their own,
+which no bundle for a report of an error holds.
+"""
+
+import logging
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Final
+
+LOG_FILE: Final = "faithtui.log"
+PROMPTS_FILE: Final = "faithtui-prompts.log"
+
+ROOT: Final = "faithtui"
+PROMPTS: Final = "faithtui.prompts"
+
+MOST_BYTES: Final = 1_000_000
+"""Of one file."""
+KEPT: Final = 5
+"""Older files beside the current one."""
+
+_HIDDEN: Final = "[hidden]"
+_KEY_VARIABLE: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
+"""Environment variables whose values are never written, whoever they belong to."""
+_SHORTEST: Final = 8
+"""Characters of a value that is hidden: shorter ones are words, and hiding them tells more."""
+_LOOKS_LIKE_A_KEY: Final = re.compile(
+    r"\bsk-[\w\-*.…]{4,}|(?<=\bBearer )[^\s\"',}]+|(?<=://)[^\s/@]+@", re.IGNORECASE
+)
+
+
+def open_log(
+    directory: Path, *, prompts: bool = False, environ: Mapping[str, str] = os.environ
+) -> None:
+    """Begin to write the log of this process, in place of one that was begun before.
+
+    A log that cannot be written is no reason to stop, so that failures are passed over in silence.
+
+    Args:
+        directory: Where the files are; made with the first line.
+        prompts: Write questions and answers too, into `PROMPTS_FILE`.
+        environ: Environment variables; the values of keys among them are kept out.
+    """
+    hide = hider(environ)
+    _attach(logging.getLogger(ROOT), directory / LOG_FILE, hide)
+    talk = logging.getLogger(PROMPTS)
+    # What is said there never goes into the other file.
+    talk.propagate = False
+    _detach(talk)
+    if prompts:
+        _attach(talk, directory / PROMPTS_FILE, hide)
+
+
+def close_log() -> None:
+    """Close the files."""
+    for name in (ROOT, PROMPTS):
+        _detach(logging.getLogger(name))
+
+
+def hider(environ: Mapping[str, str]) -> "Hide":
+    """Make what keeps the keys of an environment out of texts."""
+    return Hide(_secrets(environ))
+
+
+class Hide(logging.Filter):
+    """Takes keys out of a record, and folds it to one line."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        """Prepare.
+
+        Args:
+            secrets: Texts that are never written.
+        """
+        super().__init__()
+        # The longest first: one may be part of another.
+        self._secrets = sorted(set(secrets), key=len, reverse=True)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Clean a record in place; keeps every one."""
+        record.msg = self.clean(record.getMessage())
+        record.args = None
+        if record.exc_info:
+            # A traceback quotes source and values; the kind of the error is enough here.
+            kind = record.exc_info[0]
+            record.msg += f" ({kind.__name__})" if kind else ""
+            record.exc_info = record.exc_text = record.stack_info = None
+        return True
+
+    def clean(self, text: str) -> str:
+        """Give a text as one line without keys."""
+        for secret in self._secrets:
+            text = text.replace(secret, _HIDDEN)
+        text = _LOOKS_LIKE_A_KEY.sub(_HIDDEN, text)
+        return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
+class _Quiet(RotatingFileHandler):
+    """A log file that is made with its first line, for its owner's eyes, and never in the way."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            path,
+            maxBytes=MOST_BYTES,
+            backupCount=KEPT,
+            encoding="utf-8",
+            errors="backslashreplace",
+            delay=True,
+        )
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        stream = super()._open()
+        path.chmod(0o600)
+        return stream
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Say nothing: a full disk must not write into the app's screen."""
+
+
+def _attach(logger: logging.Logger, path: Path, hide: Hide) -> None:
+    _detach(logger)
+    handler = _Quiet(path)
+    layout = "%(asctime)s.%(msecs)03dZ %(process)d %(levelname)s %(message)s"
+    formatter = logging.Formatter(layout, "%Y-%m-%dT%H:%M:%S")
+    formatter.converter = time.gmtime
+    handler.setFormatter(formatter)
+    handler.addFilter(hide)
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+
+
+def _detach(logger: logging.Logger) -> None:
+    for handler in logger.handlers[:]:
+        if isinstance(handler, _Quiet):
+            logger.removeHandler(handler)
+            handler.close()
+
+
+def _secrets(environ: Mapping[str, str]) -> list[str]:
+    return [
+        value.strip()
+        for name, value in environ.items()
+        if _KEY_VARIABLE.search(name.upper()) and len(value.strip()) >= _SHORTEST
+    ]

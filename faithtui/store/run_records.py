@@ -1,0 +1,121 @@
+"""Records that the app's first list needs, apart from all others.
+
+Frozen classes are compiled when they are imported, and the first paint waits for it. Everybody else
+takes them from `records`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from faithtui.domain.ids import RunId
+from faithtui.domain.judge_names import judge_title
+from faithtui.domain.scores import ScoringRule
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    PLANNED = "planned"
+    RUNNING = "running"
+    WAITING = "waiting"
+    """Its questions were handed to a provider; see the reason."""
+    DONE = "done"
+    CANCELLED = "cancelled"
+    STOPPED = "stopped"
+    """Something made going on pointless, such as a wrong key; see the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """Everything needed to repeat a run."""
+
+    metric: str
+    metric_version: str
+    peer: str
+    strategy: str
+    options: Mapping[str, object]
+    """All options of the metric, JSON values."""
+    rule: ScoringRule
+    judge: str
+    judge_fingerprint: str
+    base_url: str | None
+    prompt_digest: str
+    prompts_dir: str | None
+    """The user's own prompts, None for the packaged ones."""
+    claims: str
+    """`extracted`, `imported` or `run`."""
+    sources: tuple[str, ...]
+    """Data sets it runs over; () means all."""
+    concurrency: int
+    examples: str | None = None
+    """Names the examples its questions show, see `Examples`; None: they show none."""
+    claims_run: RunId | None = None
+    """The run whose claims it judges, where `claims` is `run`."""
+    batch: bool = False
+    """Its questions go through the provider's batches."""
+    budget_nusd: int | None = None
+    """What it may cost, in units of 1e-9 US dollars; None: no limit."""
+    budget_tokens: int | None = None
+    """Tokens it may use, read and written; None: no limit."""
+    calibration: Mapping[str, object] | None = None
+    """How the embedded judge's probabilities were recalibrated: `slope`, `intercept`, `labels`."""
+
+    @property
+    def judge_title(self) -> str:
+        """The judge, named for people."""
+        return judge_title(self.judge, self.calibration)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run in a list."""
+
+    id: RunId
+    spec: RunSpec
+    state: RunState
+    reason: str | None
+    """Why it stopped, or what it waits for; None otherwise."""
+    created_at: datetime
+    """UTC."""
+    finished_at: datetime | None
+    conversations: int
+    pending: int
+    done: int
+    failed: int
+    skipped: int
+    windows: int
+    """Windows stored so far."""
+    failed_windows: int
+    claims: int
+    """Unique claims with or without a verdict."""
+    missing_verdicts: int
+    """Unique claims without one."""
+    labelled: int
+    """Unique claims of the run that a person gave a verdict on."""
+    score: float | None
+    """Mean of the conversations' windowed scores; None when none has one."""
+    corrected: float | None
+    """The same with people's verdicts in place."""
+    calls: int
+    """Judge calls stored for this run."""
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int = 0
+    cost_nusd: int = 0
+    """In units of 1e-9 US dollars, of the calls whose price was known."""
+    unpriced_calls: int = 0
+    retries: int = 0
+    archived_at: datetime | None = None
+    """When it was put away; None: it is listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """A filter and an order of a list under a name."""
+
+    name: str
+    filter: str
+    """As it is typed; "" for none."""
+    sort: str

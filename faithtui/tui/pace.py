@@ -1,0 +1,82 @@
+"""What goes on in a run at present: answers on their way, and the pace of the last minute.
+
+The totals of a snapshot are those of the last event, and between two events many answers arrive;
+its gauges are as new as the snapshot.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+from faithtui.engine.events import RunSnapshot
+
+LOOK_BACK_S = 60.0
+"""How much of the past counts as the present."""
+LEAST_S = 2.0
+"""Seconds of looking before there is a pace to speak of."""
+APART_S = 0.5
+"""Seconds between two looks that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """A pace. None: nothing was seen for long enough."""
+
+    calls: float | None = None
+    """Answers received a minute."""
+    windows: float | None = None
+    """Windows stored a minute."""
+
+
+NO_RATES = Rates()
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    at_s: float
+    calls: int
+    windows: int
+
+
+class Pace:
+    """The pace of one run, while somebody looks at it."""
+
+    def __init__(self) -> None:
+        self._seen: deque[_Seen] = deque()
+
+    def take(self, snapshot: RunSnapshot) -> Rates:
+        """Look at the run, and give its pace.
+
+        A snapshot that is older than the one before begins another attempt of the run.
+        """
+        now = _Seen(snapshot.elapsed_s, calls_now(snapshot), snapshot.progress.windows)
+        if self._seen and now.at_s < self._seen[-1].at_s:
+            self._seen.clear()
+        # One look from before the minute stays, so that the whole minute is measured.
+        while len(self._seen) > 1 and self._seen[1].at_s <= now.at_s - LOOK_BACK_S:
+            self._seen.popleft()
+        rates = self._since(self._seen[0], now) if self._seen else NO_RATES
+        if not self._seen or now.at_s - self._seen[-1].at_s >= APART_S:
+            self._seen.append(now)
+        return rates
+
+    @staticmethod
+    def _since(then: _Seen, now: _Seen) -> Rates:
+        passed_s = now.at_s - then.at_s
+        if passed_s < LEAST_S:
+            return NO_RATES
+        minutes = passed_s / 60
+        return Rates((now.calls - then.calls) / minutes, (now.windows - then.windows) / minutes)
+
+
+def in_flight(now: RunSnapshot) -> int:
+    """Count the answers on their way."""
+    if now.gauges is None or not now.gauges.steps:
+        return now.progress.in_flight
+    return sum(step.in_flight for step in now.gauges.steps)
+
+
+def calls_now(now: RunSnapshot) -> int:
+    """Count the answers that were received in this process."""
+    if now.gauges is None:
+        return now.progress.calls
+    return max(now.progress.calls, sum(step.calls for step in now.gauges.steps))

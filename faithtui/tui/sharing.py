@@ -1,0 +1,60 @@
+"""What all runs of the app share, made from the settings when it is first needed."""
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from faithtui.config import Settings
+    from faithtui.engine.circumstances import Circumstances
+
+
+class _Wanted(NamedTuple):
+    """The settings that decide about it."""
+
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    prices: Path | None = None
+    redact: str | None = None
+
+    @property
+    def speed(self) -> tuple[int | None, int | None]:
+        return self.requests_per_minute, self.tokens_per_minute
+
+
+class Sharing:
+    """Keeps one set of limits, prices and redaction for as long as the settings stay."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: tuple[_Wanted, Circumstances] | None = None
+
+    def of(self, settings: "Settings | None") -> "Circumstances":
+        """Give what runs share under these settings; None: the defaults.
+
+        The limits of accounts are kept while the speed set stays: what was learned of a provider
+        is not forgotten because prices changed. Imports what is slow: meant for a thread.
+
+        Raises:
+            ConfigError: The price table or the redaction cannot be used.
+        """
+        from faithtui.engine.circumstances import circumstances
+
+        wanted = _Wanted()
+        if settings is not None:
+            wanted = _Wanted(
+                settings.requests_per_minute,
+                settings.tokens_per_minute,
+                settings.prices,
+                settings.redact,
+            )
+        with self._lock:
+            before = self._made
+            if before is not None and before[0] == wanted:
+                return before[1]
+            made = circumstances(**wanted._asdict())
+            if before is not None and before[0].speed == wanted.speed:
+                made = replace(made, traffic=before[1].traffic)
+            self._made = wanted, made
+            return made

@@ -1,0 +1,98 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from faithtui.engine import runner
+from faithtui.judges.offline_judge import OfflineJudge
+from tests.cli.conftest import Cli
+from tests.engine.building import opened, planned, store_with
+from tests.engine.test_recalibrating import label, talk
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Path:
+    """Make a store whose claims the embedded judge judged and people called supported."""
+    path = tmp_path / "labelled.db"
+    with store_with(path, [talk(number) for number in range(15)]) as store:
+        run = planned(store)
+        asyncio.run(runner.execute(store, run, lambda event: None, judge=opened(OfflineJudge())))
+        label(store, run, "yes")
+    return path
+
+
+def test_about_tells_what_the_embedded_judge_is(cli: Cli) -> None:
+    result = cli("judge", "about")
+    assert result.code == 0
+    assert result.out.startswith("overlap baseline (offline heuristic)\n")
+    assert "Nothing is measured" in cli("judge", "about", "openai:m").out
+
+
+def test_a_preview_shows_both_errors_and_changes_nothing(cli: Cli, labelled: Path) -> None:
+    result = cli("judge", "recalibrate", "--store", labelled)
+    assert result.code == 0
+    assert "30 labels on claims of 15 groups, run 1" in result.out
+    assert "calibration error 0." in result.out
+    assert "nothing was changed; --apply applies it" in result.err
+    shown = cli("judge", "recalibrate", "--store", labelled, "--json").json
+    assert shown["in_force"] is None
+    assert shown["error_after"] < shown["error_before"]
+    assert sum(each["claims"] for each in shown["bins_before"]) == shown["labels"] == 30
+
+
+def test_it_is_applied_and_withdrawn(cli: Cli, labelled: Path) -> None:
+    applied = cli("judge", "recalibrate", "--store", labelled, "--apply", "--yes")
+    assert applied.code == 0
+    assert "applied: new runs of the embedded judge use it" in applied.err
+    again = cli("judge", "recalibrate", "--store", labelled)
+    assert "in force now: recalibrated on 30 labels by ann" in again.out
+    stands = cli("judge", "recalibrate", "--store", labelled, "--json").json["in_force"]
+    assert (stands["labels"], stands["reviewer"]) == (30, "ann")
+    assert "withdrawn" in cli("judge", "recalibrate", "--store", labelled, "--withdraw").err
+    second = cli("judge", "recalibrate", "--store", labelled, "--withdraw", "--json")
+    assert second.json == {"withdrawn": False, "in_force": None}
+    assert (
+        "nothing to withdraw" in cli("judge", "recalibrate", "--store", labelled, "--withdraw").err
+    )
+
+
+def test_nothing_is_applied_where_nobody_can_be_asked(cli: Cli, labelled: Path) -> None:
+    result = cli("judge", "recalibrate", "--store", labelled, "--apply")
+    assert result.code == 2
+    assert "--yes applies it without asking" in result.err
+    assert cli("judge", "recalibrate", "--store", labelled, "--json").json["in_force"] is None
+
+
+@pytest.mark.parametrize(("said", "is_applied"), [("y\n", True), ("n\n", False), ("", False)])
+def test_a_person_is_asked(
+    cli: Cli, labelled: Path, monkeypatch: pytest.MonkeyPatch, said: str, is_applied: bool
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin.readline", lambda: said)
+    result = cli("judge", "recalibrate", "--store", labelled, "--run", "last", "--apply")
+    assert result.code == 0
+    assert "[y/N]" in result.err
+    shown = cli("judge", "recalibrate", "--store", labelled, "--json").json
+    assert (shown["in_force"] is not None) is is_applied
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--withdraw", "--apply"), "--withdraw goes without"),
+        (("--withdraw", "--run", "1"), "--withdraw goes without"),
+        (("--yes",), "--yes belongs to --apply"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    cli: Cli, labelled: Path, words: tuple[str, ...], complaint: str
+) -> None:
+    result = cli("judge", "recalibrate", "--store", labelled, *words)
+    assert result.code == 2
+    assert complaint in result.err
+
+
+def test_a_store_without_labels_says_how_many_it_takes(cli: Cli, judged: Path) -> None:
+    result = cli("judge", "recalibrate", "--store", judged)
+    assert result.code == 2
+    assert "recalibrating takes 20" in result.err

@@ -1,0 +1,33 @@
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.domain.statistics.packing import PackedGroups, packed_kinds
+
+units_st = st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 4)), max_size=60)
+
+
+def counted(units: list[tuple[str, int]]) -> Counter[tuple[int, ...]]:
+    groups = {group for group, _ in units}
+    return Counter(tuple(units.count((group, place)) for place in range(5)) for group in groups)
+
+
+@given(units_st)
+def test_groups_are_counted_by_what_they_hold(units: list[tuple[str, int]]) -> None:
+    found = packed_kinds([group for group, _ in units], [place for _, place in units], 5)
+    assert found == counted(units)
+
+
+@given(units_st, units_st)
+def test_counts_grow(first: list[tuple[str, int]], second: list[tuple[str, int]]) -> None:
+    packed = PackedGroups(5)
+    for units in (first, second):
+        packed.add((group, packed.ones[place]) for group, place in units)
+    assert packed.kinds() == counted([*first, *second])
+
+
+def test_a_count_as_large_as_was_told_stays_its_own() -> None:
+    packed = PackedGroups(2, most=1_023)
+    packed.add([("a", packed.ones[0])] * 1_023 + [("a", packed.ones[1])])
+    assert packed.kinds() == {(1_023, 1): 1}

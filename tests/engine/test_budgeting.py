@@ -1,0 +1,80 @@
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.engine.budgeting import NUSD, Budget, Caps, Spent
+from faithtui.errors import BudgetReached
+
+
+async def test_a_question_that_does_not_fit_is_not_asked() -> None:
+    budget = Budget(Caps(nusd=100), Spent(90))
+    with pytest.raises(BudgetReached, match=r"--budget-usd"):
+        await budget.reserve(Spent(11))
+    await budget.reserve(Spent(10))
+
+
+async def test_tokens_are_a_budget_too() -> None:
+    budget = Budget(Caps(tokens=1_000), Spent(5, 990))
+    with pytest.raises(BudgetReached, match=r"1,000 tokens .* 990 are used .* --budget-tokens"):
+        await budget.reserve(Spent(0, 11))
+
+
+async def test_who_does_not_fit_waits_for_others_to_cost_less_than_they_might() -> None:
+    budget = Budget(Caps(nusd=100))
+    await budget.reserve(Spent(80))
+    waiting = asyncio.create_task(budget.reserve(Spent(60)))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    budget.settle(Spent(80), Spent(40))
+    await asyncio.wait_for(waiting, 1)
+    assert budget.spent == Spent(40)
+
+
+async def test_when_the_others_cost_all_they_might_it_ends_there() -> None:
+    budget = Budget(Caps(nusd=100))
+    await budget.reserve(Spent(80))
+    waiting = asyncio.create_task(budget.reserve(Spent(60)))
+    await asyncio.sleep(0)
+    budget.settle(Spent(80), Spent(80))
+    with pytest.raises(BudgetReached):
+        await asyncio.wait_for(waiting, 1)
+
+
+async def test_what_other_processes_spend_counts() -> None:
+    budget = Budget(Caps(nusd=100))
+    await budget.reserve(Spent(10))
+    budget.tell(Spent(95))
+    budget.settle(Spent(10), Spent(5))
+    assert budget.spent == Spent(95)
+    with pytest.raises(BudgetReached):
+        await budget.reserve(Spent(6))
+
+
+def test_the_sentence_is_in_dollars() -> None:
+    budget = Budget(Caps(nusd=NUSD // 100), Spent(NUSD // 200))
+    with pytest.raises(BudgetReached, match=r"\$0\.0100 .* \$0\.0050 is spent .* \$0\.0060"):
+        asyncio.run(budget.reserve(Spent(NUSD * 6 // 1000)))
+
+
+@given(
+    cap=st.integers(1, 1_000),
+    calls=st.lists(st.tuples(st.integers(1, 200), st.floats(0, 1)), max_size=30),
+)
+def test_spending_never_goes_over(cap: int, calls: list[tuple[int, float]]) -> None:
+    async def play() -> Budget:
+        budget = Budget(Caps(nusd=cap))
+
+        async def call(worst: int, share: float) -> None:
+            await budget.reserve(Spent(worst))
+            await asyncio.sleep(0)
+            budget.settle(Spent(worst), Spent(int(worst * share)))
+            assert budget.spent.nusd <= cap
+
+        await asyncio.wait_for(
+            asyncio.gather(*(call(*each) for each in calls), return_exceptions=True), 2
+        )
+        return budget
+
+    assert asyncio.run(play()).spent.nusd <= cap

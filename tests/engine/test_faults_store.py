@@ -1,0 +1,157 @@
+"""F31 to F33: a store that is locked, a disk that is full, a clock that jumps."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.scores import ScoreSet
+from faithtui.engine.events import RunEvent, StoreTroubled
+from faithtui.store.records import RunState
+from faithtui.store.store import Store
+from tests.engine.building import conversation
+from tests.engine.under_faults import STEPS, calls_of, filled, judged
+from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
+
+TALKS = 6
+LATENCY_S = 0.1
+LOCK = """
+import sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+print("ready", flush=True)
+for line in sys.stdin:
+    connection.execute("BEGIN IMMEDIATE")
+    print("locked", flush=True)
+    time.sleep(float(line))
+    connection.execute("COMMIT")
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with fault_server(FaultConfig(latency_s=LATENCY_S)) as running:
+        yield running
+
+
+@contextmanager
+def patient_for(path: Path, seconds: float) -> Iterator[Store]:
+    """Open a store that waits so long for a lock."""
+    filled(path, TALKS).close()
+    with Store.open(path, create=False, busy_timeout_s=seconds) as store:
+        yield store
+
+
+@asynccontextmanager
+async def beating() -> AsyncIterator[list[float]]:
+    """Note how long the loop was kept from running, each time it was."""
+    late: list[float] = []
+    loop = asyncio.get_running_loop()
+
+    async def beat() -> None:
+        while True:
+            slept = loop.time()
+            await asyncio.sleep(0.01)
+            late.append(loop.time() - slept - 0.01)
+
+    beats = asyncio.create_task(beat())
+    try:
+        yield late
+    finally:
+        beats.cancel()
+
+
+class OtherProcess:
+    """Something else that has the store open."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._says("ready")
+
+    def lock(self, seconds: float) -> None:
+        """Hold the lock for so long, from now on."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{seconds}\n")
+        self._process.stdin.flush()
+        self._says("locked")
+
+    def _says(self, word: str) -> None:
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == f"{word}\n"
+
+
+@contextmanager
+def other_process(path: Path) -> Iterator[OtherProcess]:
+    command = [sys.executable, "-c", LOCK, str(path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield OtherProcess(process)
+
+
+@pytest.mark.parametrize(
+    ("patience_s", "lock_s"), [(5.0, 0.7), (0.1, 1.2)], ids=["waited for", "held in memory"]
+)
+async def test_f31_what_another_process_locks_out_is_stored_afterwards(
+    tmp_path: Path,
+    server: FaultServer,
+    clean: list[ScoreSet | None],
+    patience_s: float,
+    lock_s: float,
+) -> None:
+    path = tmp_path / "s.db"
+    locked_at: list[int] = []
+
+    def lock_now_and_then(event: RunEvent) -> None:
+        # Once with replies in the air, and once when the next question is about to be asked.
+        done = event.progress.done
+        if event.progress.calls and done in (0, 3) and done not in locked_at:
+            locked_at.append(done)
+            other.lock(lock_s)
+
+    with patient_for(path, patience_s) as store, other_process(path) as other:
+        async with beating() as late:
+            ran = await judged(store, server, concurrency=2, on_event=lock_now_and_then)
+        assert store.check() == []
+    assert locked_at == [0, 3]
+    assert ran.state is RunState.DONE
+    assert ran.scores == clean
+    assert max(server.billed.values()) == 1
+    assert ran.row.calls == TALKS * STEPS
+    assert max(late) < min(lock_s, patience_s + 0.4), "whoever looks at it meanwhile sees it move"
+    told = [event.trouble for event in ran.events if isinstance(event, StoreTroubled)]
+    if patience_s > lock_s:
+        assert told == []
+    else:
+        assert told[0] is not None
+        assert "locked by another process" in told[0]
+        assert told[-1] is None
+
+
+async def test_f33_a_clock_that_jumps_stalls_nothing_and_orders_nothing(
+    tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None]
+) -> None:
+    jumps = count()
+
+    def jumping() -> datetime:
+        days = (0, -1, 10, -400, 3)[next(jumps) % 5]
+        return datetime(2026, 11, 20, tzinfo=UTC) + timedelta(days=days, seconds=next(jumps))
+
+    server.config.latency_s = 0.0
+    with Store.open(tmp_path / "s.db", clock=jumping) as store:
+        store.conversations.import_batch([conversation(f"c{n}", 1) for n in range(TALKS)])
+        ran = await judged(store, server)
+        again = await judged(store, server)
+        calls = calls_of(store, ran)
+        listed = [row.id for row in store.runs.rows()]
+    assert ran.state is again.state is RunState.DONE
+    assert ran.scores == again.scores == clean
+    assert again.entries == []
+    assert len({call.at.date() for call in calls}) > 1, "the clock did jump"
+    assert listed == [again.run, ran.run], "newest first, whatever the clock says"
+    assert [item.number for item in ran.items] == list(range(1, TALKS + 1))

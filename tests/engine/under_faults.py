@@ -1,0 +1,196 @@
+"""Runs through the whole engine against a provider that fails as it is told to."""
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.scores import ScoreSet
+from faithtui.engine import planner, runner
+from faithtui.engine.circumstances import Circumstances
+from faithtui.engine.control import RunControl
+from faithtui.engine.events import CallRetried, RunEvent
+from faithtui.engine.requests import RunRequest
+from faithtui.judges.base import Judge
+from faithtui.judges.opening import open_judge
+from faithtui.store.records import CallRow, ClaimView, ItemRow, RunRow, RunState
+from faithtui.store.store import Store
+from tests.engine.building import conversation, store_with
+from tests.judges.fault_server import Entry, FaultServer
+from tests.judges.questions import KEY
+
+NO_REASONS = {"include_reason": "false"}
+
+STEPS = 3
+"""Questions of a conversation of one exchange without a final reason: truths, claims, verdicts."""
+
+providers = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+
+
+async def hardly(seconds: float) -> None:
+    """Wait a twentieth of the time between two tries, so that tests end soon."""
+    await asyncio.sleep(seconds / 20)
+
+
+def soon() -> Circumstances:
+    """Make the circumstances of a process of its own that waits little."""
+    return Circumstances(sleep=hardly)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a run, or of one turn at it."""
+
+    run: RunId
+    state: RunState
+    row: RunRow
+    items: tuple[ItemRow, ...]
+    events: list[RunEvent]
+    entries: list[Entry]
+    """What the provider noted meanwhile, in the order in which the requests ended."""
+    took_s: float
+
+    @property
+    def scores(self) -> list[ScoreSet | None]:
+        return [item.scores for item in self.items]
+
+    @property
+    def kinds(self) -> Counter[str]:
+        return Counter(entry.kind for entry in self.entries)
+
+    @property
+    def retries(self) -> list[CallRetried]:
+        return [event for event in self.events if isinstance(event, CallRetried)]
+
+    @property
+    def questions(self) -> set[str]:
+        return {entry.question for entry in self.entries}
+
+
+def filled(path: Path, count: int, exchanges: int = 1) -> Store:
+    """Open a store of so many conversations."""
+    return store_with(path, [conversation(f"c{n}", exchanges) for n in range(count)])
+
+
+def ordered(
+    store: Store,
+    server: FaultServer,
+    provider: str = "openai",
+    *,
+    around: Circumstances | None = None,
+    **changes: object,
+) -> RunId:
+    """Plan a run over everything, without final reasons unless they are asked for."""
+    request = RunRequest(judge=f"{provider}:m", base_url=server.url, options=NO_REASONS)
+    return planner.plan(
+        store,
+        replace(request, **changes),  # type: ignore[arg-type]  # fields of the order
+        environ={},
+        around=around,
+    )
+
+
+def judge_of(
+    server: FaultServer, provider: str = "openai", *, timeout_s: float = 10.0, key: str = KEY
+) -> AbstractAsyncContextManager[Judge]:
+    """Make the judge of such a run, with a deadline that tests can wait for."""
+    return open_judge(
+        f"{provider}:m",
+        base_url=server.url,
+        timeout_s=timeout_s,
+        environ={"FAITHTUI_JUDGE_KEY": key},
+    )
+
+
+async def judged(
+    store: Store,
+    server: FaultServer,
+    provider: str = "openai",
+    *,
+    run: RunId | None = None,
+    timeout_s: float = 10.0,
+    around: Circumstances | None = None,
+    control: RunControl | None = None,
+    retry_failed: bool = False,
+    on_event: Callable[[RunEvent], None] = lambda event: None,
+    **changes: object,
+) -> Ran:
+    """Plan a run, unless there is one, and execute it.
+
+    Args:
+        store: Where the conversations are.
+        server: The provider.
+        provider: `openai` or `anthropic`.
+        run: One to go on with; None plans one.
+        timeout_s: Deadline of one request.
+        around: What the run shares with others; None: nothing, and it waits little.
+        control: Handles.
+        retry_failed: Take up failed conversations again.
+        on_event: Told of every event besides.
+        changes: Of the order.
+    """
+    around = around or soon()
+    if run is None:
+        run = ordered(store, server, provider, around=around, **changes)
+    events: list[RunEvent] = []
+    before = len(server.entries)
+
+    def heard(event: RunEvent) -> None:
+        events.append(event)
+        on_event(event)
+
+    began = time.monotonic()
+    state = await runner.execute(
+        store,
+        run,
+        heard,
+        judge=judge_of(server, provider, timeout_s=timeout_s),
+        around=around,
+        control=control,
+        retry_failed=retry_failed,
+    )
+    took_s = time.monotonic() - began
+    # The server notes a request when it is done with it, a moment after the answer is here.
+    await asyncio.sleep(0.05)
+    return Ran(
+        run,
+        state,
+        store.runs.row(run),
+        items_of(store, run),
+        events,
+        server.entries[before:],
+        took_s,
+    )
+
+
+def items_of(store: Store, run: RunId) -> tuple[ItemRow, ...]:
+    """Read the conversations of a run."""
+    return tuple(store.runs.item_rows(store.runs.item_ids(run)))
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Give a program an environment without anybody's settings and keys."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("FAITHTUI") and not name.endswith("_API_KEY")
+    }
+    return {**kept, "FAITHTUI_HOME": str(home), "NO_PROXY": "*"}
+
+
+def calls_of(store: Store, ran: Ran) -> list[CallRow]:
+    """Read the calls that were made for the conversations of a run."""
+    return [call for item in ran.items for call in store.calls.of_item(item.id)]
+
+
+def verdicts_of(store: Store, item: ItemId) -> list[ClaimView]:
+    """Read the claims of a conversation of a run that got a verdict."""
+    claims = store.runs.review_view(item, "ann").claims
+    return [claim for claim in claims if claim.judge.label is not None]

@@ -1,0 +1,188 @@
+import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.store.records import (
+    AskedReply,
+    FreshVerdict,
+    RunTotals,
+    StoredReply,
+    WorkerRow,
+)
+from faithtui.store.store import Store
+from tests.store.building import SPEC, judged, talk
+
+REPLY = StoredReply(
+    '{"a": 1}',
+    "ok",
+    structured=True,
+    tokens_in=100,
+    tokens_out=10,
+    tokens_cached=60,
+    request_id="r",
+    served_model="m-1",
+    latency_ms=250,
+    rung="tool",
+    tokens_cache_write=5,
+    tokens_reasoning=7,
+    cost_nusd=1_500,
+    prices="2026-11",
+)
+
+
+def me(uid: str, beats: int = 0) -> WorkerRow:
+    return WorkerRow(uid, "here", 1, beats, datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def planned(store: Store, key: str) -> tuple[RunId, tuple[ItemId, ...]]:
+    store.conversations.import_batch([talk(key)])
+    run = store.runs.create(SPEC, store.conversations.ids())
+    return run, store.runs.item_ids(run)
+
+
+def alive(other: WorkerRow) -> bool:
+    return False
+
+
+def test_a_reply_comes_back_with_everything_that_was_known_of_it(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    totals = store.calls.save(AskedReply("k", "j", "claims", run, item, window=0), REPLY)
+    assert store.calls.reply("k") == REPLY
+    assert totals == RunTotals(1, 100, 10, 60, 1_500, 0)
+    unpriced = replace(REPLY, cost_nusd=None)
+    assert store.calls.save(AskedReply("k2", "j", "claims", run, item), unpriced) == RunTotals(
+        2, 200, 20, 120, 1_500, 1
+    )
+    row = store.runs.row(run)
+    assert (row.cost_nusd, row.unpriced_calls, row.tokens_cached) == (1_500, 1, 120)
+
+
+def test_a_call_outside_a_run_counts_for_none(store: Store) -> None:
+    assert store.calls.save(AskedReply("k", "j", "claims"), REPLY) is None
+
+
+def test_costs_belong_to_the_window_that_asked_first(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    for key, window in (("a", 0), ("b", 0), ("c", 1), ("d", None)):
+        store.calls.save(AskedReply(key, "j", "claims", run, item, window=window), REPLY)
+    costs = store.calls.costs(item)
+    assert costs.total == RunTotals(4, 400, 40, 240, 6_000, 0)
+    assert {window: part.calls for window, part in costs.windows.items()} == {0: 2, 1: 1, None: 1}
+
+
+def test_the_calls_of_a_conversation_are_listed_with_the_unusable_ones(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    bad = replace(REPLY, text="Sorry")
+    store.calls.save(AskedReply("k", "j", "claims", run, item, window=1, usable=False), bad)
+    store.calls.save(AskedReply("k", "j", "claims", run, item, window=1, replicate=2), REPLY)
+    first, second = store.calls.of_item(item)
+    assert (first.usable, first.reply.text, first.window) == (False, "Sorry", 1)
+    assert (second.usable, second.reply, second.replicate) == (True, REPLY, 2)
+
+
+def test_a_reply_that_turns_out_unusable_is_kept_and_never_found_again(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    store.calls.save(AskedReply("k", "j", "claims", run, item), REPLY)
+    store.calls.mark_unusable("k")
+    assert store.calls.reply("k") is None
+    assert [call.usable for call in store.calls.of_item(item)] == [False]
+
+
+def test_what_works_with_a_judge_is_remembered_until_it_is_forgotten(store: Store) -> None:
+    assert store.calls.memory("f") is None
+    store.calls.remember("f", "tool")
+    store.calls.remember("f", "json")
+    assert store.calls.memory("f") == "json"
+    store.calls.remember("f", None)
+    assert store.calls.memory("f") is None
+
+
+def test_a_lease_keeps_others_off_until_the_reply_is_there(store: Store) -> None:
+    store.calls.begin(me("a"))
+    store.calls.begin(me("b"))
+    assert store.calls.take("k", "a", alive)
+    assert not store.calls.take("k", "b", alive)
+    store.calls.save(AskedReply("k", "j", "s", worker="a"), REPLY)
+    assert store.calls.take("k", "b", alive)
+    store.calls.release("k", "b")
+    assert store.calls.take("k", "a", alive)
+
+
+def test_only_the_holder_gives_a_lease_back(store: Store) -> None:
+    store.calls.begin(me("a"))
+    store.calls.take("k", "a", alive)
+    store.calls.release("k", "b")
+    assert not store.calls.take("k", "b", alive)
+
+
+def test_a_dead_process_holds_nothing(store: Store) -> None:
+    store.calls.begin(me("a"))
+    store.calls.take("k", "a", alive)
+    seen: list[WorkerRow] = []
+
+    def is_dead(other: WorkerRow) -> bool:
+        seen.append(other)
+        return True
+
+    store.calls.beat("a")
+    assert store.calls.take("k", "b", is_dead)
+    assert seen == [me("a", beats=1)]
+
+
+def test_whoever_ends_gives_all_its_leases_back(store: Store) -> None:
+    store.calls.begin(me("a"))
+    for key in "kl":
+        store.calls.take(key, "a", alive)
+    store.calls.end("a")
+    assert store.calls.take("k", "b", alive)
+    assert store.calls.take("l", "b", alive)
+
+
+def test_retries_are_counted_in_the_run(store: Store) -> None:
+    run, _ = planned(store, "one")
+    store.calls.count_retries(run, 3)
+    store.calls.count_retries(run, 2)
+    assert store.runs.row(run).retries == 5
+
+
+def test_fresh_verdicts_stand_beside_the_run_in_order(store: Store) -> None:
+    _, item = judged(store, talk(), {1: ["yes"]})
+    claim = store.runs.review_view(item, "me").claims[0].id
+    fresh = FreshVerdict(item, ClaimId(claim), 0, 1, "no", "No", "why", 0.5, "ann")
+    store.calls.add_fresh(fresh)
+    store.calls.add_fresh(replace(fresh, replicate=2, label="yes", confidence=None))
+    assert [each.label for each in store.calls.fresh(item)] == ["no", "yes"]
+    assert store.calls.fresh(item)[0] == fresh
+
+
+def test_a_budget_can_be_changed(store: Store) -> None:
+    run, _ = planned(store, "one")
+    assert store.runs.row(run).spec.budget_nusd is None
+    store.runs.set_budget(run, 5, 6)
+    spec = store.runs.row(run).spec
+    assert (spec.budget_nusd, spec.budget_tokens) == (5, 6)
+
+
+def test_the_claims_of_a_run_are_listed_in_the_order_of_the_text(store: Store) -> None:
+    run, item = judged(store, talk(), {1: ["yes", "no"], 3: ["idk"]})
+    conversation = store.runs.item_rows([item])[0].conversation
+    claims = store.runs.claims(run, conversation)
+    view = store.runs.review_view(item, "me")
+    assert [(each.turn, each.text) for each in claims] == [
+        (each.turn, each.text) for each in view.claims
+    ]
+
+
+def test_a_store_of_an_older_version_has_no_costs(tmp_path: Path) -> None:
+
+    fixture = Path(__file__).parents[2] / "fixtures" / "databases" / "v6.sqlite"
+    shutil.copy(fixture, tmp_path / "s.db")
+    with Store.open(tmp_path / "s.db") as store:
+        row = store.runs.rows()[-1]
+        assert (row.cost_nusd, row.tokens_cached, row.retries, row.archived_at) == (0, 0, 0, None)
+        assert row.spec.budget_nusd is None
+        found = store.calls.reply("key")
+        assert found is not None
+        assert (found.cost_nusd, found.rung, found.estimated) == (None, None, False)

@@ -1,0 +1,45 @@
+"""Budgets as people type them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.errors import ConfigError
+from faithtui.tui.amounts import read_tokens, read_usd, typed_tokens, typed_usd
+
+
+@given(st.integers(1, 10**15))
+def test_an_amount_comes_back_as_it_was_typed(nusd: int) -> None:
+    assert read_usd(typed_usd(nusd)) == nusd
+
+
+@given(st.integers(1, 10**12 - 1))
+def test_a_number_of_tokens_does_too(count: int) -> None:
+    assert read_tokens(typed_tokens(count)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "nusd"),
+    [("5", 5_000_000_000), ("$2.50", 2_500_000_000), (" 0.05 ", 50_000_000), ("", None)],
+)
+def test_dollars_are_read(text: str, nusd: int | None) -> None:
+    assert read_usd(text) == nusd
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("800k", 800_000), ("1.5M", 1_500_000), ("12 000", 12_000), (" ", None)]
+)
+def test_tokens_are_read(text: str, count: int | None) -> None:
+    assert read_tokens(text) == count
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "five", "1e3", "nan", "2000000", "1.2.3", "5 usd"])
+def test_what_is_no_amount_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="dollars are"):
+        read_usd(text)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "1.5G", "0.1"])
+def test_what_is_no_number_of_tokens_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="tokens are"):
+        read_tokens(text)

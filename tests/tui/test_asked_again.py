@@ -1,0 +1,160 @@
+"""`R`: the judge asked once more about a claim, against a server that answers."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.engine import runner
+from faithtui.store.records import FreshVerdict, ItemCost, RunTotals
+from faithtui.store.store import Store
+from faithtui.tui.apart import apart
+from faithtui.tui.app import FaithApp
+from faithtui.tui.screens.dialogs import ConfirmDialog
+from faithtui.tui.screens.refreshing import CallCost, cost_of
+from faithtui.tui.session import Session
+from tests.engine.building import conversation, planned, store_with
+from tests.engine.willing_server import WillingServer, willing_server
+from tests.tui.building import NOON
+from tests.tui.driving import press, reviewing, status, text_of, until
+
+
+@pytest.fixture
+def server() -> Iterator[WillingServer]:
+    with willing_server() as willing:
+        yield willing
+
+
+@pytest.fixture
+def served(server: WillingServer, tmp_path: Path) -> FaithApp:
+    """An app on a run whose judge is a server on this machine, which costs nothing."""
+    path = tmp_path / "served.db"
+    with store_with(path, [conversation("a", 2)]) as store:
+        run = planned(store, judge="openai:w", base_url=server.url)
+        asyncio.run(runner.execute(store, run, lambda event: None))
+    return FaithApp(path, reviewer="ann", now=lambda: NOON)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_the_judge_is_asked_again_and_its_words_stand_beside_the_first(
+    served: FaithApp, server: WillingServer, size: tuple[int, int]
+) -> None:
+    async with served.run_test(size=size) as pilot:
+        screen = await reviewing(pilot)
+        before = server.answered
+        await press(pilot, "R")
+        await until(pilot, lambda: "asked again: " in status(served))
+        await until(pilot, lambda: "asked again: " in text_of(served, "verdict"))
+        assert server.answered > before
+        assert screen.looked is not None
+        (fresh,) = screen.looked.fresh
+        assert screen.claim is not None
+        assert fresh.claim == screen.claim.id
+        assert (fresh.label or "no verdict") in text_of(served, "verdict")
+        await press(pilot, "j")
+        assert "asked again" not in text_of(served, "verdict"), "that was another claim"
+
+
+def canary(store: Store) -> None:
+    """Keep a second word of the judge that is told by its label."""
+    view = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann")
+    verdict = FreshVerdict(view.item.id, view.claims[0].id, 0, 1, "idk", "idk", None, None, "bo")
+    store.calls.add_fresh(verdict)
+    store.calls.add_fresh(replace(verdict, replicate=2, label="no"))
+    store.calls.add_fresh(replace(verdict, replicate=3, label=None))
+
+
+def verdict(app: FaithApp) -> str:
+    return " ".join(text_of(app, "verdict").split())
+
+
+async def test_it_is_hidden_in_blind_work_until_the_claim_is_answered(
+    app: FaithApp, store_path: Path
+) -> None:
+    with Store.open(store_path) as store:
+        canary(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "home")
+        assert "asked again: idk, no, no verdict" in verdict(app)
+        await press(pilot, "B")
+        assert screen.looked is not None
+        assert screen.looked.fresh == ()
+        assert "asked again" not in text_of(app, "verdict")
+        await press(pilot, "R")
+        assert "the judge is hidden" in status(app)
+        await press(pilot, "y", "k")
+        assert "asked again: idk, no, no verdict" in verdict(app)
+
+
+async def test_what_costs_money_is_asked_about_first(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await reviewing(pilot)
+        assert screen.claim is not None
+        screen.post_message(screen.Priced(screen.claim.id, CallCost(False, 31_200_000, "x")))
+        await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        assert "That costs about $0.0312, by x." in " ".join(text_of(app, "text").split())
+        await press(pilot, "n")
+        assert screen.asking is None
+        screen.post_message(screen.Priced(ClaimId(99), CallCost(False, None, "")))
+        await pilot.pause()
+        assert app.screen is screen, "another claim is chosen by now"
+
+
+@pytest.mark.parametrize(
+    ("judge", "own", "cost"),
+    [
+        ("offline", RunTotals(), CallCost(True, 0, "the price table")),
+        ("openai:unheard-of", RunTotals(), CallCost(False, None, "")),
+        (
+            "openai:unheard-of",
+            RunTotals(3, 0, 0, 0, 200, 1),
+            CallCost(False, 100, "what this conversation's calls cost"),
+        ),
+    ],
+)
+def test_the_cost_is_that_of_earlier_calls_or_not_known(
+    judge: str, own: RunTotals, cost: CallCost, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(store_path) as store:
+        session = Session("ann", store_path)
+        session.opened(store)
+        row = store.runs.row(RunId(1))
+        item = store.runs.item_ids(RunId(1))[0]
+        spec = replace(row.spec, judge=judge)
+        monkeypatch.setattr(store.calls, "costs", lambda _item: ItemCost(own, {}))
+        assert cost_of(session, replace(row, spec=spec), item) == cost
+
+
+def test_words_say_that_a_cost_is_not_known() -> None:
+    assert CallCost(False, None, "").words == "What that costs is not known."
+
+
+async def test_an_error_of_the_judge_is_said(served: FaithApp, server: WillingServer) -> None:
+    async with served.run_test(size=(120, 40), notifications=True) as pilot:
+        screen = await reviewing(pilot)
+        server.going_down.set()
+        with Store.open(served.session.store_path) as store:
+            item = store.runs.item_ids(RunId(1))[0]
+        assert screen.claim is not None
+        screen.ask_again(item, ClaimId(10_000), "claim 1")
+        await until(pilot, lambda: "was not heard again" in status(served))
+        assert screen.asking is None
+        assert any("there is no claim" in each.message for each in served._notifications)
+
+
+async def test_work_apart_has_a_loop_of_its_own_and_its_errors_come_back() -> None:
+    here = asyncio.get_running_loop()
+
+    async def elsewhere() -> bool:
+        return asyncio.get_running_loop() is not here
+
+    async def fails() -> None:
+        raise LookupError("gone")
+
+    assert await apart(elsewhere)
+    with pytest.raises(LookupError, match="gone"):
+        await apart(fails)

@@ -1,0 +1,140 @@
+"""The judge, wherever its words are shown: its name, its hedges, and what is known of it."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.judge_names import OFFLINE_TITLE
+from faithtui.domain.labels import FAITHFULNESS, RELEVANCE
+from faithtui.store.store import Store
+from faithtui.tui import format as fmt
+from faithtui.tui.app import FaithApp
+from faithtui.tui.leaving import _within
+from faithtui.tui.palette import commands
+from faithtui.tui.screens.judge_dialog import JudgeDialog, _lines
+from tests.tui.driving import calm, opened, press, reviewing, screen_text, text_of, title
+
+SIZES = [(60, 18), (80, 24), (120, 40), (200, 60)]
+
+
+def test_a_probability_of_the_embedded_judge_is_told_in_bands() -> None:
+    told = [fmt.confidence(chance, FAITHFULNESS, "offline") for chance in (0.12, 0.5, 0.72)]
+    assert told == [" · supported: unlikely", " · supported: unsure", " · supported: likely"]
+    assert fmt.confidence(0.72, RELEVANCE, "offline") == " · relevant: likely"
+    assert fmt.confidence(0.72, FAITHFULNESS, "openai:m") == " P 0.72"
+    assert fmt.confidence(None, FAITHFULNESS, "offline") == ""
+
+
+async def test_a_no_of_the_embedded_judge_is_a_possible_contradiction(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        while "NO " not in text_of(app, "verdict"):
+            await press(pilot, "j")
+        told = " ".join(text_of(app, "verdict").split())
+        assert "NO possible contradiction in w" in told
+        assert "supported: unlikely" in told
+        assert "[n] contradicted" in told, "people say it without a hedge"
+        assert "P 0." not in told
+        await press(pilot, "p")
+        told = screen_text(app)
+        assert "NO possible contradiction" in told
+        assert screen.claim is not None
+        assert screen.claim.judge.label == "no"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_every_screen_names_the_judge(app: FaithApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        await reviewing(pilot)
+        shown = f"{text_of(app, 'verdict')} {screen_text(app)}"
+        assert OFFLINE_TITLE[:22] in shown, "in the column, or in the frame of a strip"
+        for letter in ("r", "c", "a", "p", "i", "u", "d"):
+            await press(pilot, "g", letter)
+            told = title(app) if letter != "r" else " ".join(screen_text(app).split())
+            assert OFFLINE_TITLE in told or "overlap baseline (offline" in told, letter
+
+
+def tells(app: FaithApp) -> bool:
+    return isinstance(app.screen, JudgeDialog)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_one_key_tells_how_good_it_is(app: FaithApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot)
+        for keys in (["enter"], ["enter"], ["g", "a"], ["g", "r"]):
+            await press(pilot, "A")
+            assert tells(app)
+            told = text_of(app, "text")
+            assert told.lstrip().startswith(OFFLINE_TITLE)
+            assert "AUROC" in told
+            assert "Where it fails" in told
+            assert "g u, then n draws a sample" in " ".join(told.split())
+            await press(pilot, "A")
+            assert not tells(app)
+            await press(pilot, *keys)
+        offered = [each.title for each in commands(app, app.screen, lambda name: None, {})]
+        assert "about the judge  (A)  screen.judge" in offered
+
+
+async def test_without_a_run_there_is_no_judge_to_tell_of(
+    make_app: Callable[[Path], FaithApp], tmp_path: Path
+) -> None:
+    app = make_app(tmp_path / "new.db")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "A")
+        assert not isinstance(app.screen, JudgeDialog)
+
+
+async def test_a_judge_with_a_hostile_name_is_drawn_literally(
+    app: FaithApp, store_path: Path
+) -> None:
+    with Store.open(store_path) as store:
+        (row,) = store.runs.rows()
+        name = "openai:[bold]m[/bold]\x1b[31m"
+        store.runs.create(replace(row.spec, judge=name), ())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "home", "A")
+        told = text_of(app, "text")
+        assert "[bold]m[/bold]" in told
+        assert "\x1b" not in told
+        assert "Nothing is measured" in " ".join(told.split())
+
+
+@pytest.mark.parametrize("width", [30, 52, 69, 120])
+def test_facts_keep_their_figures_at_any_width(width: int) -> None:
+    facts = f"name\n\n{'A long name of a data set':<42}{'1,800':>6}{'0.82':>12}{'0.94':>9}\n- a\n"
+    lines = [each.text for each in _lines(facts, width)]
+    assert all(len(each) <= width for each in lines)
+    row = next(each for each in lines if "0.94" in each)
+    assert row.split()[-3:] == ["1,800", "0.82", "0.94"] or width < 40
+    assert " - a" in lines
+
+
+def test_work_that_outlasts_the_app_ends_without_a_word() -> None:
+    go_on = threading.Event()
+
+    def work() -> None:
+        go_on.wait(20)
+
+    asyncio.run(_within(0.01, work))
+    (thread,) = (each for each in threading.enumerate() if each.name == "faithtui-close")
+    go_on.set()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+async def test_a_pane_with_more_room_draws_more(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await reviewing(pilot)
+        assert "yours:" in text_of(app, "verdict")
+        screen.panes.verdict.focus()
+        await press(pilot, "z")
+        await calm(pilot)
+        assert len(text_of(app, "verdict").splitlines()) > 8, "a column, no strip"

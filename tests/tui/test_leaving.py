@@ -1,0 +1,69 @@
+"""Quitting while answers are on their way: they are waited for, unless somebody says not to."""
+
+from textual.pilot import Pilot
+
+from faithtui.tui.app import FaithApp
+from faithtui.tui.screens.finishing import FinishingDialog
+from tests.tui.driving import opened, screen_text, text_of, until
+from tests.tui.staging import StagedRun
+
+
+async def quitting(pilot: Pilot[None]) -> StagedRun:
+    """Say yes to quitting while answers are on their way."""
+    app = pilot.app
+    assert isinstance(app, FaithApp)
+    await opened(pilot)
+    run = StagedRun()
+    app.session.active.append(run)  # type: ignore[arg-type]  # stands in for a run
+    await pilot.press("ctrl+q")
+    await until(pilot, lambda: "A run is on. Quit?" in screen_text(app))
+    await pilot.press("y")
+    return run
+
+
+async def test_answers_on_their_way_are_waited_for(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        run = await quitting(pilot)
+        await until(pilot, lambda: isinstance(app.screen, FinishingDialog))
+        await pilot.pause()
+        assert "3 answers are on their way" in text_of(app, "text")
+        assert "ctrl+q quits at once" in " ".join(text_of(app, "text").split())
+        await pilot.press("escape", "q", "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, FinishingDialog), "there is no way back"
+        assert run.cancelled == 1
+        run.end()
+        await until(pilot, lambda: app._exit)
+
+
+async def test_quitting_again_gives_them_up(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        run = await quitting(pilot)
+        await until(pilot, lambda: isinstance(app.screen, FinishingDialog))
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app._exit)
+        assert run.cancelled == 2
+
+
+async def test_what_ends_at_once_is_not_talked_about(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        run = await quitting(pilot)
+        run.end()
+        await until(pilot, lambda: app._exit)
+        assert run.cancelled <= 2
+
+
+async def test_without_room_nothing_is_asked_and_answers_are_kept_all_the_same(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        run = StagedRun()
+        app.session.active.append(run)  # type: ignore[arg-type]  # as above
+        await pilot.resize_terminal(20, 5)
+        await until(pilot, lambda: app.is_small)
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: run.cancelled == 1)
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app._exit)
+        assert run.cancelled == 2

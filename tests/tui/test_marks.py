@@ -1,0 +1,157 @@
+"""Rows are marked by their ids, so neither a filter nor an order loses them."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.tui.app import FaithApp
+from faithtui.tui.marks import Marks
+from faithtui.tui.screens.conversations import ConversationsScreen
+from faithtui.tui.screens.review import ReviewScreen
+from tests.tui.driving import calm, opened, press, screen_text, status
+
+SIZE = (120, 40)
+ROWS = st.lists(st.integers(0, 20), unique=True, min_size=1, max_size=12)
+
+
+@given(ROWS, st.data())
+def test_turning_a_row_twice_changes_nothing(rows: list[int], data: st.DataObject) -> None:
+    marks = Marks()
+    for row in data.draw(st.lists(st.sampled_from(rows))):
+        marks.turn(row)
+    before = set(marks)
+    chosen = data.draw(st.sampled_from(rows))
+    marks.turn(chosen)
+    assert (chosen in marks) is (chosen not in before)
+    marks.turn(chosen)
+    assert set(marks) == before
+
+
+@given(ROWS, st.data())
+def test_a_reach_marks_all_between_in_the_order_that_is_listed_now(
+    rows: list[int], data: st.DataObject
+) -> None:
+    first, last = data.draw(st.sampled_from(rows)), data.draw(st.sampled_from(rows))
+    listed = data.draw(st.permutations(rows))
+    marks = Marks()
+    marks.turn(first)
+    marks.reach(last, listed)
+    low, high = sorted((listed.index(first), listed.index(last)))
+    assert set(marks) == set(listed[low : high + 1])
+
+
+def test_a_reach_from_a_row_that_is_not_listed_marks_one() -> None:
+    marks = Marks()
+    marks.turn(99)
+    marks.reach(2, [1, 2, 3])
+    assert list(marks) == [99, 2]
+
+
+async def listed(pilot: object, app: FaithApp) -> ConversationsScreen:
+    from textual.pilot import Pilot
+
+    assert isinstance(pilot, Pilot)
+    await opened(pilot)
+    await press(pilot, "enter")
+    assert isinstance(app.screen, ConversationsScreen)
+    return app.screen
+
+
+async def test_space_marks_and_goes_on_and_m_marks_up_to_here(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listed(pilot, app)
+        await press(pilot, "space")
+        assert screen.items.cursor == 1
+        assert "1 marked" in screen_text(app)
+        await press(pilot, "end", "m")
+        assert len(screen.marks) == 4
+        assert "4 marked" in screen_text(app)
+        await press(pilot, "home", "space")
+        assert len(screen.marks) == 3, "a second time takes the mark away"
+        await press(pilot, "escape")
+        assert not screen.marks
+        assert "marked" not in screen_text(app)
+
+
+async def test_marks_outlive_filter_order_and_a_way_elsewhere(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listed(pilot, app)
+        await press(pilot, "space", "space")
+        kept = set(screen.marks)
+        await press(pilot, "slash", *"gift", "enter")
+        assert len(screen.listed) == 1
+        assert set(screen.marks) == kept
+        assert "2 marked" in screen_text(app)
+        await press(pilot, "s", "escape")
+        assert not screen.state.filter, "escape takes the filter away first"
+        assert set(screen.marks) == kept
+        await press(pilot, "g", "r", "enter")
+        assert set(screen.marks) == kept
+        lines = [line for line in screen_text(app).splitlines() if "conv-" in line]
+        assert sum(line.lstrip("│┃ ").startswith("+ ") for line in lines) == 2
+
+
+async def test_q_reviews_the_claims_of_the_marked_conversations_alone(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listed(pilot, app)
+        await press(pilot, "j", "space", "Q")
+        assert isinstance(app.screen, ReviewScreen)
+        queue = app.session.claims
+        assert queue is not None
+        assert {item for item, _ in queue.entries} == {screen.listed[1]}
+        assert queue.title == "1 marked conversation"
+        assert not queue.tells
+
+
+async def test_marked_conversations_are_written_one_a_line(app: FaithApp, tmp_path: Path) -> None:
+    import json
+
+    async with app.run_test(size=SIZE) as pilot:
+        await listed(pilot, app)
+        await press(pilot, "space", "space", "e")
+        await calm(pilot)
+        assert "2 conversations written" in status(app)
+    (file,) = (tmp_path / "reports").glob("faithtui-conversations-1-*.jsonl")
+    written = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [each["conversation"]["conversation"] for each in written] == ["conv-0147", "conv-0031"]
+    assert written[0]["claims"][2]["judge"] == "no"
+
+
+async def test_without_marks_and_filter_the_report_of_the_run_is_written(
+    app: FaithApp, tmp_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listed(pilot, app)
+        await press(pilot, "e")
+        await calm(pilot)
+        assert "report written" in status(app)
+    (directory,) = (tmp_path / "reports").iterdir()
+    assert (directory / "report.html").exists()
+
+
+async def test_nothing_is_written_while_the_reviewer_is_blind(
+    app: FaithApp, tmp_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listed(pilot, app)
+        app.session.blinded = True
+        await press(pilot, "space", "e")
+        await calm(pilot)
+        assert "would show the judge's words" in status(app)
+    assert not (tmp_path / "reports").exists()
+
+
+async def test_only_what_failed_among_the_marked_is_asked_again(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listed(pilot, app)
+        await press(pilot, "x")
+        assert "nothing failed in the chosen conversation" in status(app)
+        await press(pilot, "space", "space", "x")
+        assert "nothing failed in the marked conversations" in status(app)
+        before = app.session.store.runs.item_rows([screen.listed[2]])[0]
+        assert before.state.value == "failed"
+        assert app.session.store.runs.reopen_failed(before.run, [screen.listed[0]]) == 0
+        assert app.session.store.runs.reopen_failed(before.run, [before.id]) == 1
+        after = app.session.store.runs.item_rows([before.id])[0]
+        assert (after.state.value, after.windows) == ("pending", 0)

@@ -1,0 +1,216 @@
+"""Raw replies: word for word, from three screens, and never to somebody who works blind."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+
+from faithtui.domain.ids import ItemId, RunId
+from faithtui.store.records import (
+    AskedReply,
+    CallRow,
+    ItemCost,
+    ItemState,
+    RunTotals,
+    StoredReply,
+)
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.drawing.replies import call_lines, call_state, cost_lines, reply_lines
+from faithtui.tui.lines import Line, width_of
+from faithtui.tui.screens.replies import RepliesScreen
+from faithtui.tui.screens.review import ReviewScreen
+from tests.tui.building import NOON
+from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of
+from tests.tui.test_hostile import hostile
+
+SIZES = [(60, 18), (80, 24), (120, 40), (200, 60)]
+GOOD = StoredReply(
+    '{"verdicts": {"c0": "yes"}} [bold]zanzibar[/bold]', "ok", True, 1_203, 340, 600, "req-7",
+    "gpt-6-luna-2026", 2_400, "schema", None, 12, 31_200_000, "2026-11",
+)  # fmt: skip
+CUT = replace(GOOD, text='{"verdicts": {"c0"', stop="length", cost_nusd=None, rung=None)
+
+
+def asked(store: Store, item: ItemId, reply: StoredReply, *, usable: bool = True) -> None:
+    """Keep a reply as a run does."""
+    number = len(store.calls.of_item(item))
+    meant = AskedReply(
+        f"key-{number}", "openai:m", "verdicts", RunId(1), item, number % 2, usable=usable
+    )
+    store.calls.save(meant, reply)
+
+
+@pytest.fixture
+def replied(store_path: Path) -> Path:
+    """A store in which two calls were made for the first conversation, one of them in vain."""
+    with Store.open(store_path, clock=lambda: NOON) as store:
+        first = store.runs.item_ids(RunId(1))[0]
+        asked(store, first, GOOD)
+        asked(store, first, CUT, usable=False)
+    return store_path
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.usefixtures("replied")
+async def test_a_reply_is_read_word_for_word(app: FaithApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "W")
+        assert isinstance(app.screen, RepliesScreen)
+        assert "conv-0147" in screen_text(app)
+        assert "cut off at the limit of tokens" in " ".join(text_of(app, "reply").split())
+        await press(pilot, "k")
+        shown = " ".join(text_of(app, "reply").split())
+        assert "[bold]zanzibar[/bold]" in shown, "markup is no markup"
+        for fact in ("asked by a schema", "1 203 tokens in, 340 out, 600 cached", "$0.0312",
+                     "prices of 2026-11", "2.4 s", "gpt-6-luna-2026", "req-7"):  # fmt: skip
+            assert fact in shown, fact
+        await press(pilot, "C")
+        assert app.clipboard == GOOD.text
+        await press(pilot, "tab", "j", "W")
+        assert isinstance(app.screen, ReviewScreen)
+
+
+@pytest.mark.usefixtures("replied")
+async def test_replies_are_read_from_the_lists_too(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        assert "$0.0312 + cost unknown for 1 call · 2 calls" in text_of(app, "detail")
+        await press(pilot, "W")
+        assert isinstance(app.screen, RepliesScreen)
+        assert "all 2 calls" in " ".join(text_of(app, "calls").split())
+        await press(pilot, "escape", "g", "p", "f", "W")
+        assert isinstance(app.screen, RepliesScreen)
+        assert "No call was made for this conversation" in text_of(app, "calls")
+        await press(pilot, "C", "q", "f")
+
+
+async def blind(pilot: Pilot[None]) -> ReviewScreen:
+    screen = await reviewing(pilot)
+    await press(pilot, "B")
+    assert screen.session.blind
+    return screen
+
+
+@pytest.mark.usefixtures("replied")
+async def test_replies_are_refused_as_long_as_a_claim_is_hidden(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await blind(pilot)
+        await press(pilot, "W")
+        assert app.screen is screen
+        assert "5 verdicts still to give" in status(app)
+        assert "zanzibar" not in screen_text(app)
+        await press(pilot, "g", "c", "W")
+        assert "5 verdicts still to give" in status(app)
+        await press(pilot, "g", "v", "home", *["y"] * 4, "v")
+        await calm(pilot)
+        await press(pilot, "W")
+        assert isinstance(app.screen, RepliesScreen), "four are answered and one is revealed"
+
+
+@pytest.mark.parametrize("state", [ItemState.PENDING, ItemState.FAILED])
+async def test_replies_of_what_is_not_judged_to_its_end_are_refused_while_blind(
+    app: FaithApp, store_path: Path, state: ItemState
+) -> None:
+    with Store.open(store_path) as store:
+        third = store.runs.item_ids(RunId(1))[2]
+        asked(store, third, GOOD)
+        if state is ItemState.PENDING:
+            store.runs.reopen_failed(RunId(1))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await blind(pilot)
+        await press(pilot, "g", "c", "home", "j", "j", "W")
+        assert "1 verdict still to give" in status(app)
+        assert not isinstance(app.screen, RepliesScreen)
+
+
+@pytest.mark.usefixtures("replied")
+async def test_reading_replies_is_recorded_as_having_seen_the_judge(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "p")
+        app.session.item = None
+        await press(pilot, "f")
+        assert not app.session.exposed
+        await press(pilot, "W")
+        await calm(pilot)
+        assert len(app.session.exposed) == 1
+
+
+# Drawing
+
+CALLS = st.builds(
+    CallRow,
+    id=st.integers(1, 99),
+    step=st.sampled_from(["truths", "verdicts", "a very long name of a step indeed"]),
+    window=st.one_of(st.none(), st.integers(0, 120)),
+    replicate=st.integers(0, 3),
+    usable=st.booleans(),
+    at=st.just(NOON),
+    reply=st.builds(
+        StoredReply,
+        text=st.text(max_size=60),
+        stop=st.sampled_from(["ok", "length", "refusal", "filter", "other"]),
+        structured=st.booleans(),
+        tokens_in=st.one_of(st.none(), st.integers(0, 10**8)),
+        tokens_out=st.one_of(st.none(), st.integers(0, 10**8)),
+        tokens_cached=st.one_of(st.none(), st.integers(0, 10**8)),
+        request_id=st.one_of(st.none(), st.text(max_size=20)),
+        served_model=st.one_of(st.none(), st.text(max_size=20)),
+        latency_ms=st.integers(0, 10**7),
+        rung=st.sampled_from([None, "schema", "tool", "json", "text"]),
+        cost_nusd=st.one_of(st.none(), st.integers(0, 10**12)),
+    ),
+)
+
+
+@given(st.lists(CALLS, max_size=8), st.integers(58, 200))
+def test_calls_fit_their_pane_and_each_has_a_row(calls: list[CallRow], width: int) -> None:
+    cost = ItemCost(RunTotals(len(calls)), {0: RunTotals(len(calls))})
+    lines = call_lines(calls, cost, width)
+    assert all(width_of(each.pieces) <= width for each in lines)
+    rows = [each.row for each in lines if each.row is not None]
+    assert rows == list(range(len(calls)))
+    for call in calls:
+        assert all(width_of(each.pieces) <= width for each in reply_lines(call, width))
+
+
+@given(CALLS)
+def test_a_reply_that_cannot_be_used_never_looks_used(call: CallRow) -> None:
+    words, look = call_state(call)
+    assert ("not usable" in words) == (not call.usable)
+    assert (look == "bad") == (not call.usable)
+
+
+def text(lines: Sequence[Line]) -> str:
+    return " ".join(" ".join(each.text for each in lines).split())
+
+
+def test_cost_is_told_for_all_and_for_each_window() -> None:
+    windows = {
+        None: RunTotals(1, 10, 5, 0, 1_000_000, 0),
+        0: RunTotals(2, 1_000, 50, 400, 31_200_000, 0),
+        3: RunTotals(1, 1_000, 50, 0, 0, 1),
+    }
+    total = RunTotals(4, 2_010, 105, 400, 32_200_000, 1)
+    told = text(cost_lines(ItemCost(total, windows), 90))
+    assert "all 4 calls · 2 010 tokens in · 105 out · 400 cached by the provider" in told
+    assert "$0.0322 + cost unknown for 1 call" in told
+    assert "w1 $0.0312 · w4 cost unknown for 1 call" in told
+
+
+@pytest.mark.parametrize("evil", hostile())
+def test_a_reply_that_attacks_the_terminal_is_drawn_as_what_it_is(evil: str) -> None:
+    reply = replace(GOOD, text=evil, served_model=evil[:60], request_id=evil[:60])
+    call = CallRow(1, evil[:40], 0, 0, True, NOON, reply)
+    cost = ItemCost(RunTotals(1), {0: RunTotals(1)})
+    for drawn in (*call_lines((call,), cost, 80), *reply_lines(call, 80)):
+        assert not any(ord(each) < 32 or 127 <= ord(each) < 160 for each in drawn.text)
