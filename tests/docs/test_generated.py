@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from faithtui.cli.main import app
 from faithtui.tui.help import words_of
+from faithtui.tui.keys import KeyNames
 from tests.docs.generate import DOCS, PACKAGE, PAGES, PARTS, ROOT, main, wanted
 
 
@@ -91,4 +92,4 @@ def test_every_binding_has_a_name_and_words_and_stands_on_the_page() -> None:
     for each in bindings:
         assert each.id, each
         assert each.tooltip, each
-        assert f"| {words_of(each)} | `{each.id}` |" in page
+        assert f"| {KeyNames({}).fill(words_of(each))} | `{each.id}` |" in page

@@ -27,7 +27,7 @@ TALKS = [conversation("a", 2), conversation("b", 1)]
 STEPS = ["List the facts", "List the claims", "Judge"]
 
 
-@pytest.fixture(params=["openai", "anthropic"])
+@pytest.fixture(params=["openai", pytest.param("anthropic", marks=pytest.mark.thorough)])
 def anyone(request: pytest.FixtureRequest) -> Iterator[Provider]:
     with provider(request.param) as found:
         yield found
@@ -364,7 +364,7 @@ async def test_a_batch_refused_for_good_stops_the_run_with_the_providers_words(
         assert (await come_back(store, run, 60))[-1] is RunState.DONE
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic"])
+@pytest.mark.parametrize("name", ["openai", pytest.param("anthropic", marks=pytest.mark.thorough)])
 async def test_a_server_without_batches_stops_the_run_and_says_what_to_do(
     store: Store, name: str
 ) -> None:

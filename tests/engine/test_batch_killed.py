@@ -72,7 +72,7 @@ async def undisturbed(path: Path) -> Json:
         return judged(store, run)
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic"])
+@pytest.mark.parametrize("name", ["openai", pytest.param("anthropic", marks=pytest.mark.thorough)])
 async def test_a_death_at_any_entry_of_the_journal_costs_nothing(tmp_path: Path, name: str) -> None:
     expected = await undisturbed(tmp_path / "u.db")
     left = 0
@@ -100,6 +100,7 @@ async def test_a_death_at_any_entry_of_the_journal_costs_nothing(tmp_path: Path,
     assert left == 3 * 4, "three waves: planned, sent, answered, ended"
 
 
+@pytest.mark.thorough
 def test_a_process_killed_again_and_again_comes_to_its_end(tmp_path: Path) -> None:
     expected = asyncio.run(undisturbed(tmp_path / "u.db"))
     path = tmp_path / "s.db"

@@ -18,7 +18,7 @@ from tests.engine.building import conversation, opened, planned, store_with
 TALKS = [conversation("a", 3), conversation("b", 1), conversation("c", 2)]
 
 
-@pytest.fixture(params=["openai", "anthropic"])
+@pytest.fixture(params=["openai", pytest.param("anthropic", marks=pytest.mark.thorough)])
 def anyone(request: pytest.FixtureRequest) -> Iterator[Provider]:
     with provider(request.param) as found:
         yield found

@@ -31,7 +31,9 @@ NO_REASONS = {"include_reason": "false"}
 STEPS = 3
 """Questions of a conversation of one exchange without a final reason: truths, claims, verdicts."""
 
-providers = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+providers = pytest.mark.parametrize(
+    "provider", ["openai", pytest.param("anthropic", marks=pytest.mark.thorough)]
+)
 
 
 async def hardly(seconds: float) -> None:

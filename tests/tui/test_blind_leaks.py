@@ -115,7 +115,7 @@ async def everywhere(pilot: Pilot[None]) -> None:
         await press(pilot, "g", entry.letter)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [SIZES[0], pytest.param(SIZES[1], marks=pytest.mark.thorough)])
 async def test_no_screen_holds_a_word_of_the_judge_while_blind(
     canaries: FaithApp, size: tuple[int, int]
 ) -> None:

@@ -120,7 +120,16 @@ def only_run(path: Path) -> RunRow:
         return store.runs.row(RunId(1))
 
 
-@pytest.mark.parametrize("how", [None, signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "how",
+    [
+        None,
+        *(
+            pytest.param(each, marks=pytest.mark.thorough)
+            for each in (signal.SIGHUP, signal.SIGTERM)
+        ),
+    ],
+)
 def test_a_run_that_is_on_when_the_terminal_goes_is_left_to_be_continued(
     tmp_path: Path, environment: Mapping[str, str], how: signal.Signals | None
 ) -> None:

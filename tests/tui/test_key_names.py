@@ -120,7 +120,13 @@ async def every_screen(pilot: Pilot[None]) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize(
+    "size",
+    [
+        (80, 24),
+        *(pytest.param(each, marks=pytest.mark.thorough) for each in ((120, 40), (200, 60))),
+    ],
+)
 @pytest.mark.parametrize("has_runs", [True, False])
 async def test_no_screen_names_a_key_that_was_moved(
     moved: Callable[[Path], FaithApp], store_path: Path, tmp_path: Path, size: tuple[int, int],

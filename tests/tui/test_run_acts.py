@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 
 from faithtui.domain.review import Action
 from faithtui.engine import runner
+from faithtui.engine.circumstances import Circumstances
 from faithtui.errors import JudgeUnavailable
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -23,6 +24,11 @@ from tests.tui.driving import calm, opened, press, screen_text, status, text_of,
 SIZE = (120, 40)
 
 
+async def at_once(seconds: float) -> None:
+    """Hardly wait."""
+    await asyncio.sleep(0.001)
+
+
 @pytest.fixture
 def three(tmp_path: Path) -> Path:
     """Make a store with three runs over two conversations, one of which failed in the first run."""
@@ -30,7 +36,15 @@ def three(tmp_path: Path) -> Path:
     with store_with(path, [conversation("a", 2), conversation("b", 1)]) as store:
         broken = failing(JudgeUnavailable("down"), lambda request: "b-0" in request.prompt)
         judge = opened_judge(broken)
-        asyncio.run(runner.execute(store, planned(store), lambda event: None, judge=judge))
+        asyncio.run(
+            runner.execute(
+                store,
+                planned(store),
+                lambda event: None,
+                judge=judge,
+                around=Circumstances(sleep=at_once),
+            )
+        )
         for _ in range(2):
             asyncio.run(runner.execute(store, planned(store), lambda event: None))
     return path

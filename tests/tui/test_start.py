@@ -15,6 +15,7 @@ from faithtui.store.store import Store
 from faithtui.tui import catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.conversations import ConversationsScreen
+from faithtui.tui.screens.new_run import NewRunScreen
 from faithtui.tui.screens.refused import RefusedScreen
 from tests.tui.building import NOON
 from tests.tui.driving import opened, press, screen_text, until
@@ -76,25 +77,15 @@ async def test_the_first_paint_does_not_wait_for_the_store(store_path: Path) -> 
         # The rows come from a first look at the file, which needs nothing that is slow to import.
         await until(pilot, lambda: "turn-faithful" in screen_text(app))
         assert not app.session.is_open
-        await press_without_store(pilot_app=app, press_key=pilot.press)
+        # What is typed at them is done once there is a store, in the order it was typed.
+        await pilot.press("g", "p", "g", "r", "n")
+        assert app.is_running
+        assert app.here == "runs"
         go_on.set()
         await until(pilot, lambda: app.session.is_open)
-        await until(pilot, lambda: "turn-faithful" in screen_text(app))
-
-
-async def press_without_store(pilot_app: FaithApp, press_key: Callable[..., object]) -> None:
-    for keys in (
-        ("n",),
-        ("enter",),
-        ("g", "v"),
-        ("y",),
-        ("u",),
-        ("g", "a"),
-        ("g", "p"),
-        ("g", "r"),
-    ):
-        await press_key(*keys)  # type: ignore[misc]  # Pilot.press is awaitable
-    assert pilot_app.is_running
+        await until(pilot, lambda: isinstance(app.screen, NewRunScreen))
+        await until(pilot, lambda: "one run per metric" in screen_text(app))
+        await pilot.pause()
 
 
 @pytest.mark.parametrize("kind", ["text", "newer", "folder"])
