@@ -1,9 +1,16 @@
 """Settings of all tests."""
 
+import contextlib
 import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from faithtui.store.database import Database
 
 # Without a deadline: a loaded machine is no failure. Derandomised, so that a run says the same
 # twice; `HYPOTHESIS_PROFILE=explore` looks further, with other examples each time.
@@ -15,19 +22,24 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
 THOROUGH = (
-    "cli/test_hostile.py",
-    "docs/test_ci_page.py::test_the_example_on_top_is_the_demo",
-    "engine/test_batch_economy.py",
-    "engine/test_batch_faults.py",
-    "engine/test_batch_killed.py",
-    "engine/test_faults_content.py",
-    "engine/test_faults_disk.py",
-    "engine/test_faults_forms.py",
-    "engine/test_faults_store.py",
-    "engine/test_processes.py",
-    "store/test_merging.py::test_merging_in_any_order_is_replaying_the_union_of_the_logs",
-    "tui/test_hostile.py",
-    "tui/test_key_names.py",
+    r"cli/test_hostile\.py",
+    r"cli/test_metrics\.py::test_every_metric_runs_and_shows_its_own_labels\[words[12]-",
+    r"docs/test_ci_page\.py::test_the_example_on_top_is_the_demo",
+    r"engine/test_batch_(economy|faults|killed)\.py",
+    r"engine/test_faults_(content|disk|forms|store)\.py",
+    r"engine/test_killed\.py::test_f29_one_signal.*\[(terminated|hung up)\]",
+    r"engine/test_processes\.py",
+    r"store/test_merging\.py::test_merging_in_any_order_is_replaying_the_union_of_the_logs",
+    r"tui/test_hostile\.py",
+    r"tui/test_judge_shown\.py::.*\[size[023]\]",
+    r"tui/test_key_names\.py",
+    r"tui/test_keymap\.py::test_every_key_that_types_something.*\[(digits|left-hand)\]",
+    r"tui/test_metrics_shown\.py::.*(ragas|deepevalex)-faithfulness\]",
+    r"tui/test_metrics_shown\.py::test_panes_speak_of_the_metrics_units\[size[02]-",
+    r"tui/test_races\.py::test_fast_keys_give_each_claim_one_verdict\[(conversations|convenience)-",
+    r"tui/test_start\.py::test_every_screen_stands_any_size\[size[0134]\]",
+    r"tui/test_terminal\.py::test_kill_9_while_labelling.*\[2\]",
+    r"tui/test_terminal\.py::test_no_text_reaches_the_terminal_as_a_command\[200-60\]",
 )
 """Tests that take long and are run by `pytest -m thorough`: all of them together would make every
 check wait for longer than anybody does."""
@@ -36,5 +48,28 @@ check wait for longer than anybody does."""
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what takes long."""
     for item in items:
-        if any(f"tests/{each}" in item.nodeid for each in THOROUGH):
+        if any(re.search(f"^tests/{each}", item.nodeid) for each in THOROUGH):
             item.add_marker(pytest.mark.thorough)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def new_stores_are_copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Copy an empty store where a test makes a new one.
+
+    Thousands of tests do, and the revisions take longer than most of what is tested. Files that
+    exist are upgraded by the revisions themselves, and so is what other processes open.
+    """
+    template = tmp_path_factory.mktemp("template") / "empty.db"
+    Database.open(template, create=True, busy_timeout_s=5.0).close()
+    real = Database.open.__func__  # type: ignore[attr-defined]  # of a class method
+
+    def opened(cls: type[Database], path: Path, *, create: bool, busy_timeout_s: float) -> Database:
+        if create and not os.path.lexists(path) and path.parent.is_dir():
+            with contextlib.suppress(OSError):
+                shutil.copyfile(template, path)
+        found: Database = real(cls, path, create=create, busy_timeout_s=busy_timeout_s)
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Database, "open", classmethod(opened))
+        yield

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TextIO, assert_never
 
 from faithtui.cli.output import plural, put_json
+from faithtui.domain.event_words import WAYS, plain_error
 from faithtui.domain.plain import visible, visible_line
 from faithtui.engine.budgeting import NUSD, Caps
 from faithtui.engine.events import (
@@ -78,7 +79,8 @@ class ProgressLine:
             case CallRetried():
                 self._retried(event)
             case WayChanged():
-                self._line(f"the judge does not answer by {event.left}; asked by {event.taken} now")
+                left, taken = (WAYS.get(each, each) for each in (event.left, event.taken))
+                self._line(f"{left} did not work with this judge; asking by {taken} from now on")
             case StoreTroubled():
                 self._line(event.trouble or "the store can be written again; going on")
             case BatchSent():
@@ -101,7 +103,8 @@ class ProgressLine:
             return
         more = f" ({self._asked} so far)" if self._asked > 1 else ""
         self._asked_at = now
-        self._line(f"{event.step}: {event.error}, asked again in {event.wait_s:.1f} s{more}")
+        why = plain_error(event.error)
+        self._line(f"{event.step}: {why}; asked again in {event.wait_s:.1f} s{more}")
 
     def _update(self, progress: Progress, *, last: bool = False) -> None:
         now = time.monotonic()

@@ -118,6 +118,7 @@ class BackgroundRun:
         """Describe the run at this moment. Cheap; any thread."""
         with self._lock:
             elapsed = (self._ended or time.monotonic()) - self._began
+            worked = max(0.0, elapsed - self.control.paused_s)
             fresh = self._progress.finished - self._done_before
             left = self._progress.conversations - self._progress.finished
             return RunSnapshot(
@@ -126,7 +127,7 @@ class BackgroundRun:
                 reason=self._reason,
                 progress=self._progress,
                 elapsed_s=elapsed,
-                eta_s=elapsed / fresh * left if fresh > 0 else None,
+                eta_s=worked / fresh * left if fresh > 0 else None,
                 recent=tuple(self._recent),
                 gauges=gauges_of(self.control),
                 trouble=self._trouble,

@@ -1,5 +1,8 @@
 """What a person can see and do of a run under way, from any thread."""
 
+import time
+from collections.abc import Callable
+
 from faithtui.engine.budgeting import Budget, Caps
 from faithtui.engine.limiting import Limiter
 from faithtui.engine.sending import Tally
@@ -20,12 +23,16 @@ class RunControl:
         budget: What it may spend; None: the run has not begun.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Prepare.
 
         Args:
             workers: Questions in the air at once.
+            clock: Seconds that never jump.
         """
+        self._clock = clock
+        self._paused_at: float | None = None
+        self._paused_s = 0.0
         self.requests = Slots(workers)
         self.conversations = Slots(workers)
         self.tally = Tally()
@@ -41,6 +48,12 @@ class RunControl:
     def is_paused(self) -> bool:
         """Whether nothing new is asked at present."""
         return self.requests.is_paused
+
+    @property
+    def paused_s(self) -> float:
+        """Seconds for which it was paused so far."""
+        now = 0.0 if self._paused_at is None else self._clock() - self._paused_at
+        return self._paused_s + now
 
     def set_workers(self, workers: int) -> int:
         """Change how many questions may be in the air; those in the air stay.
@@ -65,10 +78,13 @@ class RunControl:
 
     def pause(self) -> None:
         """Ask nothing new until `resume`; answers on their way still come in."""
+        if self._paused_at is None:
+            self._paused_at = self._clock()
         self.requests.pause()
         self.conversations.pause()
 
     def resume(self) -> None:
         """Go on."""
+        self._paused_s, self._paused_at = self.paused_s, None
         self.requests.resume()
         self.conversations.resume()

@@ -253,6 +253,8 @@ class FaithApp(LeavingApp):
 
     def poll(self) -> None:
         """Read again when anybody wrote, in this process or in another one."""
+        if self._leaving:
+            return  # the store closes
         for run in self.session.active:
             if run.finished and run.bug is not None:
                 raise run.bug

@@ -5,12 +5,17 @@ What is stored is safe whatever happens here. An answer that is given up is paid
 
 import asyncio
 import contextlib
+import logging
 import signal
 import threading
+import traceback
 from collections.abc import Callable
 
+from rich.text import Text
 from textual import work
 
+from faithtui.domain.plain import visible
+from faithtui.errors import StoreError
 from faithtui.tui.running import RunningApp
 from faithtui.tui.session import Session
 from faithtui.tui.terminal import GONE, Lookout, SteadyDriver
@@ -23,6 +28,10 @@ UNASKED_S = 2.0
 """How long answers are waited for when nobody could say not to: the terminal is gone, or the
 process is asked to end. With the store's closing it is less than `terminal.ENDS_WITHIN_S`."""
 _LOOK_S = 0.05
+_AFTER_A_BUG = (
+    "This is a bug in faithtui. Labels and replies were stored as they came; the next start goes "
+    "on where this one ended. `faithtui doctor --bundle` collects what helps to mend it."
+)
 
 
 class LeavingApp(RunningApp):
@@ -112,7 +121,23 @@ class LeavingApp(RunningApp):
             await self._finished(UNASKED_S)
         await self._leave()
 
+    def _handle_exception(self, error: Exception) -> None:
+        """End with a bug's traceback, except for a store that is closed because one leaves."""
+        if self._leaving and isinstance(error, StoreError):
+            return
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """Say what the bug is as text alone.
+
+        Textual would show the values of variables too: keys, and what conversations say.
+        """
+        told = traceback.format_exc()
+        logging.getLogger(__name__).error("the app ended with a bug\n%s", told)
+        self.panic(Text(f"{visible(told)}\n{_AFTER_A_BUG}"))
+
     def _cancel(self) -> None:
+        self.waiting = []
         for run in self.session.active:
             run.cancel()
 

@@ -74,7 +74,7 @@ def test_what_happens_on_the_way_is_told_in_words() -> None:
         StoreTroubled(RUN, None, progress),
         Draining(RUN, progress),
     ) == [
-        "the judge does not answer by schema; asked by tool now",
+        "a schema did not work with this judge; asking by a tool call from now on",
         "the disk is full␛[2J",
         "the store can be written again; going on",
         "waiting for 3 answers on the way; Ctrl-C again stops at once",
@@ -84,4 +84,4 @@ def test_what_happens_on_the_way_is_told_in_words() -> None:
 def test_thousands_of_attempts_made_again_are_not_thousands_of_lines() -> None:
     again = CallRetried(RUN, "claims", "JudgeRateLimited", 1.0, Progress(2))
     said = lines(*[replace(again, wait_s=float(n)) for n in range(1, 500)])
-    assert said == ["claims: JudgeRateLimited, asked again in 1.0 s"]
+    assert said == ["claims: asked faster than the provider takes; asked again in 1.0 s"]

@@ -63,3 +63,25 @@ def test_an_unreachable_judge_fails_conversations_and_not_the_app(store: Store) 
     order = RunRequest(judge="replay:/nonexistent/replies.jsonl")
     with pytest.raises(Exception, match=r"replies\.jsonl"):
         BackgroundRun.start(store, order)
+
+
+def test_the_time_to_go_does_not_grow_while_a_run_is_paused(store: Store) -> None:
+    with willing_server(latency_s=0.05) as server:
+        order = RunRequest(judge="openai:willing", base_url=server.url, concurrency=1)
+        run = BackgroundRun.start(store, order)
+        while not run.snapshot().progress.finished:
+            threading.Event().wait(0.01)
+        run.control.pause()
+        while run.snapshot().progress.in_flight:
+            threading.Event().wait(0.01)
+        before = run.snapshot()
+        threading.Event().wait(0.3)
+        after = run.snapshot()
+        assert before.eta_s is not None
+        assert after.eta_s is not None
+        assert after.elapsed_s >= before.elapsed_s + 0.3
+        assert after.eta_s == pytest.approx(before.eta_s, abs=0.01)
+        run.control.resume()
+        assert run.join(PATIENCE_S)
+        assert run.control.paused_s >= 0.3
+        assert run.snapshot().eta_s == 0

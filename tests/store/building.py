@@ -136,8 +136,10 @@ def imported(store: Store, conversation: Conversation) -> ConversationId:
     """Import one conversation where needed, and say which it is."""
     store.conversations.import_batch([conversation])
     ids = store.conversations.ids((conversation.source,))
-    (number,) = [each for each in ids if store.conversations.get(each).key == conversation.key]
-    return number
+    # The latest are tried first: a store of many is filled one by one.
+    return next(
+        each for each in reversed(ids) if store.conversations.get(each).key == conversation.key
+    )
 
 
 def said(

@@ -143,6 +143,7 @@ def test_an_upgrade_that_fails_leaves_the_file_as_it_was(
         upgrade(connection)
         raise StoreError("the disk is full")
 
+    path.touch()  # an empty file, so that it is no copy of an empty store
     monkeypatch.setattr("faithtui.store.migrations.upgrade.upgrade", fail_halfway)
     with pytest.raises(StoreError, match="the disk is full"):
         Store.open(path)

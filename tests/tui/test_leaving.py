@@ -1,7 +1,9 @@
 """Quitting while answers are on their way: they are waited for, unless somebody says not to."""
 
+import pytest
 from textual.pilot import Pilot
 
+from faithtui.domain.ids import RunId
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.finishing import FinishingDialog
 from tests.tui.driving import opened, screen_text, text_of, until
@@ -67,3 +69,45 @@ async def test_without_room_nothing_is_asked_and_answers_are_kept_all_the_same(
         await pilot.press("ctrl+q")
         await until(pilot, lambda: app._exit)
         assert run.cancelled == 2
+
+
+async def test_nobody_reads_a_store_that_closes(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await app.action_leave()
+        app.poll()  # a timer that was due meanwhile
+        app.call_later(app.session.store.data_version)  # a screen that was being drawn
+        await until(pilot, lambda: app._exit)
+    assert app._exception is None
+
+
+async def test_what_waits_is_not_begun_while_one_leaves(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        run = await quitting(pilot)
+        app.waiting = [RunId(7)]
+        await until(pilot, lambda: isinstance(app.screen, FinishingDialog))
+        run.end()
+        app.go_on()
+        assert not app._beginning
+        await until(pilot, lambda: app._exit)
+
+
+async def test_a_bug_is_told_as_text_without_what_variables_hold(
+    app: FaithApp, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        secret = "sk-" + "1" * 20
+        raise ValueError(f"\x1b]52;c;evil\x07[b]bold {len(secret)}")
+
+    async def use() -> None:
+        async with app.run_test(size=(80, 24)) as pilot:
+            await opened(pilot)
+            app.call_later(broken)
+            await until(pilot, lambda: app._exception is not None)
+
+    with pytest.raises(ValueError, match="bold"):
+        await use()
+    told = capsys.readouterr().err
+    assert "␛]52;c;evil␇[b]bold 23" in told
+    assert "doctor --bundle" in told
+    assert not any(each in told for each in ("\x1b]52", "\x07", "1111"))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui import errors
+from faithtui.domain.event_words import ERRORS
 from faithtui.domain.ids import ItemId
 from faithtui.engine.events import (
     CallRetried,
@@ -27,7 +28,6 @@ from faithtui.store.records import ItemState, RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.progress import RunShown, Standing, state_pieces, total_lines
 from faithtui.tui.drawing.progress_events import (
-    ERRORS,
     error_words,
     event_lines,
     event_words,

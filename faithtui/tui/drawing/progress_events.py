@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
+from faithtui.domain.event_words import ERRORS, WAYS, plain_error
 from faithtui.domain.ids import ItemId
 from faithtui.engine.events import (
     BatchRead,
@@ -23,40 +24,6 @@ from faithtui.engine.events import (
 from faithtui.store.records import ItemRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.lines import Line, Piece, shown_line, wrap
-
-ERRORS: Final[Mapping[str, str]] = {
-    "JudgeError": "the judge gave no usable answer",
-    "JudgeUnusable": "no question can be answered now",
-    "JudgeAuthFailed": "the key is missing, wrong or not allowed to",
-    "JudgeQuotaExceeded": "the account has nothing left to spend",
-    "JudgeMustWait": "the provider wants a longer wait than a run can hold",
-    "JudgeUnreachable": "nothing answers at the judge's address",
-    "JudgeSpeaksNoJson": "the judge cannot be made to answer in JSON",
-    "BudgetReached": "the budget does not hold another question",
-    "JudgeRateLimited": "asked faster than the provider takes",
-    "JudgeTimeout": "no whole answer in time",
-    "JudgeUnavailable": "the judge was overloaded, or the connection was cut",
-    "JudgeRequestRejected": "the provider rejects this question",
-    "JudgeUnsupported": "the provider does not know this form of asking",
-    "JudgeReplyInvalid": "the answer could not be used",
-    "JudgeReplyTruncated": "the answer was cut off at the limit of tokens",
-    "JudgeRefused": "the judge refused, or a content filter did",
-    "MetricError": "the metric does not apply here",
-    "ImagesNotSupported": "there are images, and the judge takes none",
-    "MissingParameters": "the conversation lacks what the metric needs",
-    "ContextWindowTooSmall": "too long for the judge to read at once",
-    "NotFaithful": "not faithful, which was asked to be an error",
-    "PeerFails": "the peer fails here itself",
-}
-"""What went wrong, by class of the error."""
-
-WAYS: Final[Mapping[str, str]] = {
-    "schema": "a schema",
-    "tool": "a tool call",
-    "json": "JSON mode",
-    "text": "plain text",
-}
-"""How JSON is asked for."""
 
 _ENDS: Final[Mapping[RunState, tuple[str, str]]] = {
     RunState.PLANNED: ("run not begun", "quiet"),
@@ -205,11 +172,7 @@ def error_words(error: str) -> str:
     Args:
         error: The name of its class, or a sentence that begins with it.
     """
-    name, _, rest = error.partition(":")
-    words = ERRORS.get(name)
-    if words is None:
-        return shown_line(error, limit=200).text
-    return words if not rest.strip() else f"{words}: {shown_line(rest.strip(), limit=300).text}"
+    return shown_line(plain_error(error), limit=300).text
 
 
 def failed_lines(

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from faithtui.domain.event_words import WAYS
 from faithtui.domain.plain import visible
 from faithtui.store.records import CallRow, ItemCost, RunTotals
 from faithtui.tui import format as fmt
-from faithtui.tui.drawing.progress_events import WAYS
 from faithtui.tui.lines import BLANK, LONGEST, Line, Piece, fit, line, shown, shown_line, wrap
 
 _STOPS = {

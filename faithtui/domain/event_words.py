@@ -1,0 +1,51 @@
+"""What goes wrong while a judge is asked, in plain words: for the app and for the command line."""
+
+from collections.abc import Mapping
+from typing import Final
+
+ERRORS: Final[Mapping[str, str]] = {
+    "JudgeError": "the judge gave no usable answer",
+    "JudgeUnusable": "no question can be answered now",
+    "JudgeAuthFailed": "the key is missing, wrong or not allowed to",
+    "JudgeQuotaExceeded": "the account has nothing left to spend",
+    "JudgeMustWait": "the provider wants a longer wait than a run can hold",
+    "JudgeUnreachable": "nothing answers at the judge's address",
+    "JudgeSpeaksNoJson": "the judge cannot be made to answer in JSON",
+    "BudgetReached": "the budget does not hold another question",
+    "JudgeRateLimited": "asked faster than the provider takes",
+    "JudgeTimeout": "no whole answer in time",
+    "JudgeUnavailable": "the judge was overloaded, or the connection was cut",
+    "JudgeRequestRejected": "the provider rejects this question",
+    "JudgeUnsupported": "the provider does not know this form of asking",
+    "JudgeReplyInvalid": "the answer could not be used",
+    "JudgeReplyTruncated": "the answer was cut off at the limit of tokens",
+    "JudgeRefused": "the judge refused, or a content filter did",
+    "MetricError": "the metric does not apply here",
+    "ImagesNotSupported": "there are images, and the judge takes none",
+    "MissingParameters": "the conversation lacks what the metric needs",
+    "ContextWindowTooSmall": "too long for the judge to read at once",
+    "NotFaithful": "not faithful, which was asked to be an error",
+    "PeerFails": "the peer fails here itself",
+}
+"""What went wrong, by class of the error."""
+
+WAYS: Final[Mapping[str, str]] = {
+    "schema": "a schema",
+    "tool": "a tool call",
+    "json": "JSON mode",
+    "text": "plain text",
+}
+"""How JSON is asked for."""
+
+
+def plain_error(error: str) -> str:
+    """Put an error into words; what nobody has words for stays what it is.
+
+    Args:
+        error: The name of its class, or a sentence that begins with it.
+    """
+    name, colon, rest = error.partition(":")
+    words = ERRORS.get(name)
+    if words is None:
+        return error
+    return f"{words}{colon}{rest}" if rest.strip() else words
