@@ -6,10 +6,10 @@ stored: each reply when it arrives, each window whole or not at all.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ItemId, RunId
 from faithtui.engine import batching
 from faithtui.engine.asking import Asker
 from faithtui.engine.budgeting import Budget, Caps, Spent
@@ -26,8 +26,11 @@ from faithtui.errors import JudgeError, StoreError
 from faithtui.judges.base import Judge, Rung
 from faithtui.metrics.base import STOPS_THE_RUN
 from faithtui.metrics.concurrency import together
-from faithtui.store.records import RunState, RunTotals
+from faithtui.store.records import PendingItem, RunState, RunTotals
 from faithtui.store.store import Store
+
+_PAGE = 500
+"""Conversations that are read at once of those still to be judged."""
 
 
 async def execute(
@@ -95,13 +98,13 @@ async def execute(
 
 async def _through(course: Course, judge: Judge, around: Circumstances) -> Ending:
     store, row = course.store, course.row
-    pending = store.runs.pending(row.id)
-    course.waiting = iter(pending)
+    course.waiting = _pending(store, row.id)
     async with _leases(course, judge) as leases:
         asker = _asker(course, judge, around, leases)
         await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
         course.emit(RunStarted(row.id, course.progress()))
-        workers = min(MOST_CONCURRENT, len(pending))
+        left = row.conversations - row.done - row.failed - row.skipped
+        workers = min(MOST_CONCURRENT, left)
         try:
             await together(_worker(course, asker) for _ in range(workers))
         except STOPS_THE_RUN as error:
@@ -117,6 +120,14 @@ async def _through(course: Course, judge: Judge, around: Circumstances) -> Endin
                 with contextlib.suppress(StoreError):
                     store.calls.count_retries(row.id, retries)
     return RunState.DONE, None
+
+
+def _pending(store: Store, run: RunId) -> Iterator[PendingItem]:
+    """Give what is still to be judged, read little by little: there may be a million of them."""
+    last: ItemId | None = None
+    while page := store.runs.pending(run, after=last, limit=_PAGE):
+        yield from page
+        last = page[-1].id
 
 
 async def _landed(course: Course, asker: Asker) -> None:

@@ -141,10 +141,31 @@ class Runs:
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
             raise StoreError(self._no_run(run_id))
 
-    def pending(self, run_id: RunId) -> tuple[PendingItem, ...]:
-        """List what is still to be judged, in the order of the run, with what is there already."""
-        waiting = (run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value)
+    def pending(
+        self, run_id: RunId, *, after: ItemId | None = None, limit: int | None = None
+    ) -> tuple[PendingItem, ...]:
+        """List what is still to be judged, in the order of the run, with what is there already.
+
+        Args:
+            run_id: The run.
+            after: Only what comes after this item of it; None: from the first one.
+            limit: At most so many; None: all.
+        """
+        waiting = [run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value]
+        if after is not None:
+            waiting.append(run_item.c.id > after)
+        # The items of a run are made in its order, so their ids rise with it.
+        page = (
+            select(run_item.c.id, run_item.c.conversation_id)
+            .where(*waiting)
+            .order_by(run_item.c.id)
+            .limit(limit)
+        )
         with self._database.reading() as connection:
+            rows = connection.execute(page).all()
+            if not rows:
+                return ()
+            waiting += [run_item.c.id >= rows[0].id, run_item.c.id <= rows[-1].id]
             stored: dict[int, set[int]] = defaultdict(set)
             for item, position in connection.execute(
                 select(window.c.run_item_id, window.c.position)
@@ -152,11 +173,6 @@ class Runs:
                 .where(*waiting)
             ):
                 stored[item].add(position)
-            rows = connection.execute(
-                select(run_item.c.id, run_item.c.conversation_id)
-                .where(*waiting)
-                .order_by(run_item.c.number)
-            ).all()
         return tuple(
             PendingItem(
                 ItemId(row.id),

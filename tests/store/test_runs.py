@@ -53,6 +53,23 @@ def test_a_new_run_is_planned_and_everything_in_it_pending(store: Store) -> None
         assert item.opening == f"Question 0 of {item.key}?"
 
 
+def test_what_is_pending_is_read_page_by_page(store: Store) -> None:
+    run, items = planned(store, "a", "b", "c", "d")
+    other = store.runs.create(SPEC, store.conversations.ids())
+    (window, *_) = windows_of(talk("b"))
+    store.runs.save_window(items[1], assess(window, {1: ["yes"]}))
+    store.runs.finish_item(items[2], ItemState.DONE, None)
+    whole = store.runs.pending(run)
+    first = store.runs.pending(run, limit=2)
+    rest = store.runs.pending(run, after=items[1], limit=2)
+    assert [each.id for each in first] == [items[0], items[1]]
+    assert [each.id for each in rest] == [items[3]]
+    assert (*first, *rest) == whole
+    assert [bool(each.stored_windows) for each in first] == [False, True]
+    assert store.runs.pending(run, after=items[3], limit=2) == ()
+    assert len(store.runs.pending(other)) == 4
+
+
 def test_runs_are_listed_newest_first(store: Store) -> None:
     assert store.runs.rows() == ()
     assert store.runs.last_id() is None
