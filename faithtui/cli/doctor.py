@@ -118,7 +118,7 @@ def _key(name: str) -> Finding:
 
 
 def _judge(ref: str, base_url: str | None, around: Circumstances, *, offline: bool) -> Finding:
-    """Put one small question to the judge, unless that needs a network there is to be none of."""
+    """Put two small questions to the judge, unless that needs a network there is to be none of."""
     name = f"judge {ref}"
     if offline and not is_ours(ref):
         try:

@@ -48,7 +48,7 @@ def try_(
     base_url: BaseUrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Ask a judge one small question, and say what is wrong where something is.
+    """Ask a judge two small questions, and say what is wrong where something is.
 
     The question has obvious answers: a judge that calls everything `yes` is told. Nothing is
     stored. A paid judge bills a few hundred tokens.

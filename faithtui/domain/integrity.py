@@ -12,7 +12,7 @@ from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId, TruthId
 from faithtui.domain.labels import LabelSet
 
-CHECKS = 2
+CHECKS = 3
 """Version of the checks. Conversations checked by an earlier one are checked again."""
 
 
@@ -28,6 +28,7 @@ class FindingKind(StrEnum):
     ASKS_JUDGE = "asks-judge"
     PHANTOM = "phantom"
     INVENTED_TRUTH = "invented-truth"
+    INVENTED_QUOTE = "invented-quote"
     LOST_FACT = "lost-fact"
     FAILED_WINDOW = "failed-window"
     WINDOW_ORDER = "window-order"
@@ -44,6 +45,7 @@ WEIGHTS: dict[FindingKind, int] = {
     FindingKind.AGAINST_REASON: 6,
     FindingKind.FLIP: 5,
     FindingKind.PHANTOM: 4,
+    FindingKind.INVENTED_QUOTE: 4,
     FindingKind.LOST_FACT: 3,
     FindingKind.CHANGED: 1,
 }

@@ -17,6 +17,7 @@ from faithtui.domain.labels import LabelSet, Polarity
 from faithtui.domain.lost import DrawnTruths, lost_facts
 from faithtui.domain.phantom import origin_of
 from faithtui.domain.plain import visible_line
+from faithtui.domain.quotes import Quotable, quotes_in
 from faithtui.domain.reasons import contradicts
 from faithtui.domain.windows import interactions, turns_left_out
 from faithtui.domain.wording import ReadText, read_text
@@ -41,6 +42,7 @@ def check(judged: JudgedConversation) -> tuple[Finding, ...]:
         *_asks(judged),
         *_phantoms(judged),
         *_invented(judged),
+        *_quotes(judged),
         *_lost(judged),
     ]
     order = {kind: place for place, kind in enumerate(FindingKind)}
@@ -272,6 +274,31 @@ def _invented(judged: JudgedConversation) -> Iterator[Finding]:
             detail = f"P{document + 1} has no {visible_line(words, 80)}: "
             detail += f"“{visible_line(truth.text, 120)}”"
             yield Finding(FindingKind.INVENTED_TRUTH, detail, turn=turns.get(document))
+
+
+def _quotes(judged: JudgedConversation) -> Iterator[Finding]:
+    """Quotations in reasons of words that nobody wrote, each once a claim."""
+    quotable: Quotable | None = None
+    for claim in judged.claims:
+        seen: set[str] = set()
+        for said in claim.verdicts:
+            for quote in quotes_in(said.reason or ""):
+                if quote in seen:
+                    continue
+                seen.add(quote)
+                if quotable is None:
+                    quotable = Quotable(_everything(judged))
+                if not quotable.holds(quote):
+                    detail = f"“{visible_line(quote, 160)}” stands nowhere"
+                    yield Finding(FindingKind.INVENTED_QUOTE, detail, claim.id, said.window)
+
+
+def _everything(judged: JudgedConversation) -> Iterator[str]:
+    """Give all texts a judge was shown or wrote down before its reasons."""
+    yield from judged.documents
+    yield from (turn.content for turn in judged.turns)
+    yield from (truth.text for truth in judged.truths)
+    yield from (claim.text for claim in judged.claims)
 
 
 def _retrieving(judged: JudgedConversation) -> dict[int, int]:

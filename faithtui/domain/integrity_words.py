@@ -78,6 +78,13 @@ WORDS: dict[FindingKind, KindWords] = {
         "Read the passage; code 2 (truth extraction). Claims that such a truth supports or "
         "contradicts need a look.",
     ),
+    FindingKind.INVENTED_QUOTE: KindWords(
+        "quotations that stand nowhere",
+        "The reason puts words between quotation marks that are in no passage, no message, no "
+        "truth and no claim. The verdict is kept; what it rests on is made up.",
+        "Read the passage in place of the quotation and decide; code 3 (verdict) when the label "
+        "is wrong.",
+    ),
     FindingKind.LOST_FACT: KindWords(
         "facts that no truth covers",
         "A passage of the turn has a sentence about the same things, and a number, name, date, "

@@ -181,8 +181,10 @@ def table_list() -> str:
     }
     words = _field_words(tables) | _field_words(judge_tables)
     parts = []
-    for table in METADATA.tables.values():
-        kind = docs[table.name]
+    assert set(METADATA.tables) <= set(docs)
+    # The registry's own order is that in which the modules were imported.
+    for name in (each for each in docs if each in METADATA.tables):
+        table, kind = METADATA.tables[name], docs[name]
         rows = [
             [f"`{column.name}`", _type(column), _role(table, column), said]
             for column in table.columns

@@ -259,6 +259,14 @@ def test_findings_stay_on_one_line() -> None:
     assert len(found.detail) < 100
 
 
+def test_a_quotation_that_nobody_wrote_is_told_once() -> None:
+    reason = "The text says “members get 60 days.” and “members may keep it for ever”."
+    again = replace(DAYS, verdicts=(said(0, "yes", reason), said(1, "yes", reason)))
+    (found,) = check(with_claim(again))
+    detail = "“members may keep it for ever” stands nowhere"
+    assert found == Finding(FindingKind.INVENTED_QUOTE, detail, DAYS.id, 0)
+
+
 def test_every_kind_is_explained() -> None:
     assert list(WORDS) == list(FindingKind)
     for each in WORDS.values():

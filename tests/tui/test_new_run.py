@@ -2,14 +2,14 @@
 
 import asyncio
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
-from textual.widgets import Input, Label
+from textual.widgets import Input, Label, Select
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.events import Progress, RunSnapshot
@@ -156,6 +156,55 @@ async def test_imported_claims_are_refused_before_anything_begins(
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: "judges statements" in screen_text(app))
     assert len(rows(store_path)) == 1
+
+
+async def test_a_run_as_the_peer_with_a_budget(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        form = await form_of(pilot)
+        form.query_one("#strategy", Select).value = "as-peer"
+        form.query_one("#budget", Input).value = "2.50"
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: len(app.session.active) == 1 and not app.session.snapshots())
+    with Store.open(store_path) as store:
+        spec = store.runs.row(RunId(2)).spec
+    assert (spec.strategy, spec.options["as_peer"]) == ("window", True)
+    assert (spec.budget_nusd, spec.batch) == (2_500_000_000, False)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("sending", "batch", "no batches"),
+        ("budget", "a lot", "dollars"),
+        ("budget", "-1", "dollars"),
+    ],
+)
+async def test_batches_nobody_has_and_odd_budgets_are_refused(
+    app: FaithApp, store_path: Path, field: str, value: str, words: str
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        form = await form_of(pilot)
+        form.query_one(f"#{field}").value = value  # type: ignore[attr-defined]  # both have one
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: words in str(form.query_one("#problem", Label).content))
+        assert app.screen is form
+    assert len(rows(store_path)) == 1
+
+
+async def test_a_run_by_batches_is_ordered_as_such(app: FaithApp) -> None:
+    ordered_runs: list[RunRequest] = []
+
+    async def note(requests: Sequence[RunRequest]) -> None:
+        ordered_runs.extend(requests)
+
+    async with app.run_test(size=SIZE) as pilot:
+        form = await form_of(pilot)
+        form._start = note
+        form.query_one("#judge", Input).value = "openai:m"
+        form.query_one("#sending", Select).value = "batch"
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: app.screen is not form)
+    assert [(each.judge, each.batch) for each in ordered_runs] == [("openai:m", True)]
 
 
 async def test_no_metric_is_no_order(app: FaithApp) -> None:

@@ -185,7 +185,7 @@ async def test_the_judge_that_is_set_is_tried_and_what_came_of_it_is_said(make: 
     app = make()
     async with app.run_test(size=SIZE) as pilot:
         screen = await at(pilot, app, "Judge")
-        assert "t asks it one small question" in text_of(app, "values")
+        assert "t asks it two small questions" in text_of(app, "values")
         await press(pilot, "t")
         for _ in range(500):
             await pilot.pause()

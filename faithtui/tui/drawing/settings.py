@@ -165,7 +165,7 @@ def _trial(facts: Facts, width: int) -> list[Line]:
     """Say what came of trying the judge."""
     indent = [Piece(f" {'tried':<14}", "quiet")]
     if facts.trial is None:
-        words = "{settings.test-judge} asks it one small question"
+        words = "{settings.test-judge} asks it two small questions"
         return [line(*indent, *facts.keys.pieces(words))]
     works, sentence = facts.trial
     return wrap([shown_line(sentence, "good" if works else "bad")], width - 1, first=indent)

@@ -18,6 +18,7 @@ from faithtui.engine.requests import RunRequest
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.store.records import SourceRow
 from faithtui.tui import format as fmt
+from faithtui.tui.amounts import read_usd
 from faithtui.tui.lines import Line, Piece, shown, shown_line
 from faithtui.tui.session import Defaults
 from faithtui.tui.widgets.bars import KeyBar
@@ -73,6 +74,8 @@ Foresee = Callable[[Sequence[RunRequest]], Awaitable[str]]
 
 SETTLED_S = 0.6
 """Seconds without a change after which the form is worth looking ahead for."""
+
+_AS_PEER = "as-peer"
 
 Remembered = Mapping[str, Mapping[str, str]]
 """Options of the newest run of each metric, newest first."""
@@ -171,6 +174,8 @@ class NewRunScreen(ModalScreen[None]):
         "strategy": "how questions are cut; the scores mean the same",
         "options": "name=value …; metric.name=value for one of several",
         "claims": "imported ones need a metric that judges claims",
+        "sending": "batches are answered while faithtui is closed; continue the run later",
+        "budget": "US dollars that each run may cost at most; empty: no limit",
         "sources": "data sets to run over; none chosen: all of them",
     }
     """What each field is for, by its id."""
@@ -240,6 +245,7 @@ class NewRunScreen(ModalScreen[None]):
                         [
                             ("evidence: each question once, verdicts by what is named", "evidence"),
                             ("window: the peer's own questions, window by window", "window"),
+                            ("as the peer: its questions and its number, oddities too", _AS_PEER),
                         ],
                         value="evidence",
                         allow_blank=False,
@@ -259,6 +265,19 @@ class NewRunScreen(ModalScreen[None]):
                         id="claims",
                         compact=True,
                     )
+                    yield Label(Content("sending"))
+                    yield Select[str](
+                        [
+                            ("one by one: answers come at once", "singly"),
+                            ("by batches of the provider: cheaper, within a day", "batch"),
+                        ],
+                        value="singly",
+                        allow_blank=False,
+                        id="sending",
+                        compact=True,
+                    )
+                    yield Label(Content("budget $"))
+                    yield PlainInput(id="budget", compact=True)
                 yield ChoicePane(
                     [(row.source, _source_pieces(row)) for row in self._sources],
                     (),
@@ -346,7 +365,8 @@ class NewRunScreen(ModalScreen[None]):
         """Read the form.
 
         Raises:
-            ConfigError: No metric or judge, or options that cannot be read or that nobody has.
+            ConfigError: No metric or judge, options that cannot be read or that nobody has, or a
+                budget that is no amount.
         """
         from faithtui.engine.planner import options_for
 
@@ -358,16 +378,21 @@ class NewRunScreen(ModalScreen[None]):
             raise ConfigError("judge is empty; expected offline or provider:model")
         same = judge == self._defaults.judge
         typed = read_options(self.query_one("#options", Input).value)
+        strategy = str(self.query_one("#strategy", Select).value)
+        as_peer = strategy == _AS_PEER
         return [
             RunRequest(
                 metric=metric,
                 judge=judge,
                 base_url=self._defaults.base_url if same else None,
-                strategy=str(self.query_one("#strategy", Select).value),
+                strategy="window" if as_peer else strategy,
+                as_peer=as_peer,
                 options=options_for(metric, typed, metrics),
                 imported_claims=self.query_one("#claims", Select).value == "imported",
                 sources=self.query_one("#sources", ChoicePane).chosen,
                 concurrency=self._defaults.concurrency,
+                batch=self.query_one("#sending", Select).value == "batch",
+                budget_nusd=read_usd(self.query_one("#budget", Input).value),
             )
             for metric in metrics
         ]

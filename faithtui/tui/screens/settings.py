@@ -64,7 +64,7 @@ class SettingsScreen(FaithScreen):
             "t",
             "try_judge",
             "test judge",
-            tooltip="Ask the judge that is set one small question",
+            tooltip="Ask the judge that is set two small questions",
             id="settings.test-judge",
         ),
     ]
@@ -328,7 +328,7 @@ class SettingsScreen(FaithScreen):
 
     @work(exclusive=True, group="try", exit_on_error=False)
     async def try_judge(self, configured: Configured) -> None:
-        """Ask the judge one small question without holding up keys."""
+        """Ask the judge two small questions without holding up keys."""
         self.post_message(await self.read(self._tried, configured))
 
     def _tried(self, configured: Configured) -> Tried:
