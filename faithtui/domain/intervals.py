@@ -112,9 +112,9 @@ def jackknife_se(left_out: Sequence[tuple[float, int]]) -> float:
     Returns:
         sqrt((G - 1) / G * sum of squared distances from their mean), G groups.
     """
-    groups = sum(times for _, times in left_out)
-    mean = math.fsum(value * times for value, times in left_out) / groups
-    spread = math.fsum(times * (value - mean) ** 2 for value, times in left_out)
+    groups = sum([times for _, times in left_out])
+    mean = math.fsum([value * times for value, times in left_out]) / groups
+    spread = math.fsum([times * (value - mean) ** 2 for value, times in left_out])
     return math.sqrt((groups - 1) / groups * spread)
 
 
@@ -138,9 +138,16 @@ def jackknife_interval(
         figures to -0.999..0.999); if that moves the value itself, the ends are widened to include
         it.
     """
+    there, _ = _TRANSFORMS[scale]
+    return _around(value, [(there(each), times) for each, times in left_out], scale, level)
+
+
+def _around(
+    value: float, moved: Sequence[tuple[float, int]], scale: Scale, level: float
+) -> tuple[float, float]:
+    """Make an interval from values that are on the scale already."""
     there, back = _TRANSFORMS[scale]
-    groups = sum(times for _, times in left_out)
-    moved = [(there(each), times) for each, times in left_out]
+    groups = sum([times for _, times in moved])
     half = t_quantile(level, groups - 1) * jackknife_se(moved)
     centre = there(value)
     return min(value, back(centre - half)), max(value, back(centre + half))
@@ -179,7 +186,7 @@ def estimate(
         level: Confidence level in (0, 1).
         fewest: Groups an interval takes, at least 2.
     """
-    groups = sum(times for _, times in left_out)
+    groups = sum([times for _, times in left_out])
     if isinstance(value, Reason):
         return undefined(value, n, groups)
     if scale is Scale.ATANH and abs(value) >= 1 - _SAME:
@@ -188,12 +195,12 @@ def estimate(
     if groups < fewest or len(known) < len(left_out):
         return Estimate(value, Status.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
     there, _ = _TRANSFORMS[scale]
-    moved = [there(each) for each, _ in known]
+    moved = [(there(each), times) for each, times in known]
     # On a scale without ends, one group that holds all there is would be infinitely far away.
     at_an_end = _at_an_end([value, *_values(known)], scale)
-    if max(moved) - min(moved) > _SAME and not at_an_end:
+    if max(moved)[0] - min(moved)[0] > _SAME and not at_an_end:
         method = _METHODS[scale]
-        low, high = jackknife_interval(value, known, scale, level)
+        low, high = _around(value, moved, scale, level)
         se: float | None = jackknife_se(known)
     elif scale is Scale.LOGIT:
         method, se = Method.WILSON, None
@@ -222,9 +229,9 @@ def _at_an_end(values: Sequence[float], scale: Scale) -> bool:
     """Say whether a value is where its scale has no number for it."""
     match scale:
         case Scale.LOGIT:
-            return any(not 0 < each < 1 for each in values)
+            return min(values) <= 0 or max(values) >= 1
         case Scale.ATANH:
-            return any(abs(each) >= 1 - _SAME for each in values)
+            return max(map(abs, values)) >= 1 - _SAME
         case Scale.NATURAL:
             return False
 
@@ -233,12 +240,8 @@ def _values(known: Sequence[tuple[float, int]]) -> list[float]:
     return [value for value, _ in known]
 
 
-def _clip(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
-
-
 def _logit(share: float) -> float:
-    inside = _clip(share, 0.0001, 0.9999)
+    inside = 0.0001 if share < 0.0001 else min(share, 0.9999)
     return math.log(inside / (1 - inside))
 
 
@@ -248,7 +251,7 @@ def _expit(value: float) -> float:
 
 
 def _atanh(value: float) -> float:
-    return math.atanh(_clip(value, -0.999, 0.999))
+    return math.atanh(-0.999 if value < -0.999 else min(value, 0.999))
 
 
 _TRANSFORMS: dict[Scale, tuple[Callable[[float], float], Callable[[float], float]]] = {

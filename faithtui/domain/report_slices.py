@@ -21,7 +21,7 @@ LEAST = 10
 """Units of a part below which it has no row."""
 MOST_PARTS = 500
 """Parts of a breakdown that have a row: of ten thousand conversations nobody reads the best."""
-MOST_POINTS = 12
+MOST_POINTS = 8
 FEWEST_GROUPS = 20
 FEWEST_BAD = 10
 """What an interval needs before it may say that it is narrow enough."""
@@ -84,11 +84,11 @@ def _breakdown(by: Slice, keys: Sequence[str], sliced: _Sliced) -> Breakdown:
     units, figures = sliced.units, sliced.figures
     sizes = Counter(keys)
     enough = {key for key, size in sizes.items() if size >= LEAST}
-    shares = _shares(sizes, keys, units, figures)
-    worst = sorted(enough, key=lambda key: (shares[key], key))[:MOST_PARTS]
-    if len(worst) == len(sizes) == 1 and sliced.row is not None:
-        rows = [replace(sliced.row, key=worst[0])]
+    if len(enough) == len(sizes) == 1 and sliced.row is not None:
+        rows = [replace(sliced.row, key=key) for key in enough]
     else:
+        shares = _shares(sizes, keys, units, figures)
+        worst = sorted(enough, key=lambda key: (shares[key], key))[:MOST_PARTS]
         places: dict[str, list[int]] = {key: [] for key in worst}
         for place, key in enumerate(keys):
             if key in places:
@@ -192,10 +192,12 @@ def _in_order(claims: Sequence[ClaimReading]) -> list[int]:
     """
     numbers = [claim.claim for claim in claims]
     came = [
-        claim.opinions[0].order
-        if len(claim.opinions) == 1
-        else max([each.order for each in claim.opinions], default=0)
-        for claim in claims
+        0
+        if not opinions
+        else opinions[0].order
+        if len(opinions) == 1
+        else max([each.order for each in opinions])
+        for opinions in [claim.opinions for claim in claims]
     ]
     places = sorted(range(len(claims)), key=numbers.__getitem__)
     places.sort(key=came.__getitem__)

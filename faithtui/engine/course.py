@@ -123,10 +123,16 @@ async def to_its_end(
     try:
         state, reason = await through(course)
     except asyncio.CancelledError:
-        # What is with the provider is answered, and paid for, whoever waits for it.
-        state = RunState.WAITING if store.batches.out(run).questions else RunState.CANCELLED
-        store.runs.set_state(run, state)
-        emit(RunEnded(run, state, None, _last_totals(store.runs.row(run), latest)))
+        state, reason = RunState.CANCELLED, None
+        try:
+            # What is with the provider is answered, and paid for, whoever waits for it.
+            if store.batches.out(run).questions:
+                state = RunState.WAITING
+            store.runs.set_state(run, state)
+            row = store.runs.row(run)
+        except StoreError as error:  # locked or full: the run is cancelled all the same
+            reason = str(error)
+        emit(RunEnded(run, state, reason, _last_totals(row, latest)))
         raise
     except BaseException as error:
         # Whatever ends a run, the store says so where it still can; the error itself goes on to

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from faithtui.domain.ids import ItemId, RunId
@@ -221,7 +221,9 @@ class Calls:
                 func.coalesce(func.sum(judge_call.c.tokens_out), 0),
                 func.coalesce(func.sum(judge_call.c.tokens_cached), 0),
                 func.coalesce(func.sum(judge_call.c.cost_nusd), 0),
-                func.count() - func.count(judge_call.c.cost_nusd),
+                # What the embedded judge said before costs were kept was free as well.
+                func.count(case((judge_call.c.judge != "offline", 1)))
+                - func.count(case((judge_call.c.judge != "offline", judge_call.c.cost_nusd))),
             )
             .where(judge_call.c.run_item_id == item)
             .group_by(judge_call.c.window)

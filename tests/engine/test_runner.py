@@ -20,7 +20,13 @@ from faithtui.engine.events import (
     WindowFailed,
 )
 from faithtui.engine.requests import RunRequest
-from faithtui.errors import ConfigError, JudgeAuthFailed, JudgeRequestRejected, StoreError
+from faithtui.errors import (
+    ConfigError,
+    JudgeAuthFailed,
+    JudgeRequestRejected,
+    StoreBusy,
+    StoreError,
+)
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.store.records import ItemState, RunState, RunTotals
 from faithtui.store.store import Store
@@ -163,6 +169,34 @@ async def test_a_cancelled_run_is_marked_and_can_go_on(store: Store) -> None:
     await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
     row = store.runs.row(run)
     assert (row.state, row.done) == (RunState.DONE, 2)
+
+
+async def test_a_run_is_cancelled_also_where_the_store_cannot_note_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = planned(store, concurrency=1)
+    stopper: list[asyncio.Task[RunState]] = []
+    last: list[RunEvent] = []
+
+    def locked(*args: object) -> None:
+        raise StoreBusy("the store is locked by another process")
+
+    def stop(event: RunEvent) -> None:
+        last[:] = [event]
+        if isinstance(event, ItemFinished) and not stopper[0].cancelling():
+            monkeypatch.setattr(store.runs, "set_state", locked)
+            stopper[0].cancel()
+
+    task = asyncio.create_task(runner.execute(store, run, stop, judge=opened(CountingJudge())))
+    stopper.append(task)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert isinstance(last[0], RunEnded)
+    assert last[0].state is RunState.CANCELLED
+    assert last[0].reason == "the store is locked by another process"
+    monkeypatch.undo()
+    assert await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    assert store.runs.row(run).state is RunState.DONE
 
 
 async def test_no_more_questions_are_in_the_air_than_allowed(store: Store) -> None:

@@ -72,6 +72,15 @@ def test_costs_belong_to_the_window_that_asked_first(store: Store) -> None:
     assert {window: part.calls for window, part in costs.windows.items()} == {0: 2, 1: 1, None: 1}
 
 
+def test_what_the_embedded_judge_said_before_there_were_costs_was_free(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    old = replace(REPLY, cost_nusd=None)
+    for key, judge in (("a", "offline"), ("b", "openai:m"), ("c", "offline")):
+        store.calls.save(AskedReply(key, judge, "claims", run, item), old)
+    store.calls.save(AskedReply("d", "openai:m", "claims", run, item), REPLY)
+    assert store.calls.costs(item).total == RunTotals(4, 400, 40, 240, 1_500, 1)
+
+
 def test_the_calls_of_a_conversation_are_listed_with_the_unusable_ones(store: Store) -> None:
     run, (item,) = planned(store, "one")
     bad = replace(REPLY, text="Sorry")

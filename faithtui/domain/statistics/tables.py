@@ -6,6 +6,8 @@ tables put together from strata. Whole numbers stay whole numbers: leaving a gro
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from operator import sub
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -94,7 +96,7 @@ class Cells(Generic[NumberT]):
     @property
     def agreed(self) -> NumberT:
         """Units with the same label from both."""
-        return sum(row[i] for i, row in enumerate(self.counts))
+        return sum([row[i] for i, row in enumerate(self.counts)])
 
     @property
     def differing(self) -> NumberT:
@@ -127,7 +129,9 @@ class Summed:
         self.columns = tuple(map(sum, zip(*counts, strict=True)))
         self.n = sum(self.rows)
         self.agreed = cells.agreed
-        self.differing = cells.differing
+        # Of whole numbers nothing is lost by subtracting.
+        whole = isinstance(self.n, int)
+        self.differing = self.n - self.agreed if whole else cells.differing
 
 
 class Rest:
@@ -165,7 +169,7 @@ class Table(Cells[int]):
     def rebuilt(self, parts: Sequence[float]) -> Self:
         """Make a table over the same categories."""
         size = len(self.categories)
-        return type(self)(self.categories, square([int(part) for part in parts], size))
+        return type(self)(self.categories, square(tuple(map(int, parts)), size))
 
     @property
     def raw(self) -> "Table":
@@ -321,12 +325,18 @@ def collapsed_cells(
     categories: Sequence[str], counts: Sequence[Sequence[NumberT]], positive: Sequence[str]
 ) -> tuple[tuple[NumberT, ...], ...]:
     """Put categories together into two, first the positive ones, then the rest."""
+    cells: list[NumberT] = [0, 0, 0, 0]
+    places = _places(tuple(categories), tuple(positive))
+    for place, count in zip(places, chain.from_iterable(counts), strict=True):
+        cells[place] += count
+    return (cells[0], cells[1]), (cells[2], cells[3])
+
+
+@lru_cache(maxsize=64)
+def _places(categories: tuple[str, ...], positive: tuple[str, ...]) -> tuple[int, ...]:
+    """Say for each cell, row by row, which of the four cells of a collapsed table it goes to."""
     sides = [0 if name in positive else 1 for name in categories]
-    cells: list[list[NumberT]] = [[0, 0], [0, 0]]
-    for side, row in zip(sides, counts, strict=True):
-        for other, count in zip(sides, row, strict=True):
-            cells[side][other] += count
-    return tuple(map(tuple, cells))
+    return tuple(2 * down + across for down in sides for across in sides)
 
 
 def _subtracted(
