@@ -18,6 +18,7 @@ from faithtui.engine.pricing import TablePrices, counted_from
 from faithtui.errors import JudgeError, JudgeUnavailable, JudgeUnusable
 from faithtui.judges.base import JudgeReply
 from faithtui.judges.batches import BatchResult
+from faithtui.judges.logged_judge import log_answer
 from faithtui.store.batch_records import BatchRow, QuestionResult, WaitingQuestion
 
 COMMITTED: Final = 100
@@ -73,6 +74,8 @@ async def read_results(
                 asked = waiting.pop(int(name), None) if name.isdecimal() else None
                 if asked is None:
                     continue
+                if around.log_prompts:
+                    log_answer(spec.judge, asked.step, result)
                 some.append(_result(course, row, asked, result, pricing))
                 if isinstance(result, JudgeReply):
                     read.answered += 1

@@ -12,10 +12,13 @@ from typing import Any, Final
 from faithtui.engine.batch_desk import Pile, Wanted
 from faithtui.engine.batch_journal import TOO_MUCH, refusal
 from faithtui.engine.budgeting import Budget, Caps, Spent
+from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.course import Course
 from faithtui.engine.events import BatchSent
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
 from faithtui.judges.batches import BatchClient
+from faithtui.judges.logged_judge import log_question
+from faithtui.judges.redaction import redacted
 
 MOST_QUESTIONS: Final = 10_000
 """In one batch: what is lost with it can be asked again within a day."""
@@ -27,7 +30,10 @@ MOST_BYTES: Final = 100_000_000
 class Shipping:
     """Sends what one run wants asked."""
 
-    def __init__(self, course: Course, client: BatchClient) -> None:
+    def __init__(
+        self, course: Course, client: BatchClient, around: Circumstances | None = None
+    ) -> None:
+        self._around = around or Circumstances()
         self.most_bytes = min(MOST_BYTES, client.most_bytes)
         self.troubles: list[str] = []
         """Why something was not sent, in sentences."""
@@ -110,6 +116,9 @@ class Shipping:
         await course.recorder.ready()
         await write(batches.plan, course.row.id, uid, [each.question for each in shard])
         requests = [(str(number), each.request) for number, each in enumerate(shard)]
+        if self._around.log_prompts:
+            for _, request in requests:
+                log_question(course.row.spec.judge, redacted(request, self._around.redact))
         try:
             provider_id = await self._client.submit(uid, requests)
         except JudgeRequestRejected as error:

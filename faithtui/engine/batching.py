@@ -213,7 +213,7 @@ class _Advance:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
         has_changed = await self.journal.look_after(batches.open_of(run))
         self._stop_if_pointless()
-        self.shipping = Shipping(course, self.client)
+        self.shipping = Shipping(course, self.client, self.around)
         out = batches.out(run)
         if out.questions and not has_changed and self._is_as_it_was(before):
             return RunState.WAITING, handed_over(out, run)

@@ -8,6 +8,20 @@ from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Rung
 _log = logging.getLogger("faithtui.prompts")
 
 
+def log_question(ref: str, request: JudgeRequest) -> None:
+    """Write down a question, as it is sent."""
+    _log.info("%s asked `%s`: %s\n%s", ref, request.step, request.system, request.prompt)
+
+
+def log_answer(ref: str, step: str, answer: JudgeReply | JudgeError) -> None:
+    """Write down what came of a question."""
+    if isinstance(answer, JudgeError):
+        said = f": {answer.raw}" if isinstance(answer, JudgeReplyInvalid) else ""
+        _log.info("%s failed `%s`: %s%s", ref, step, type(answer).__name__, said)
+    else:
+        _log.info("%s answered `%s` (%s): %s", ref, step, answer.stop, answer.text)
+
+
 class LoggedJudge:
     """A judge, listened to where its questions leave: what a redaction took out is not heard."""
 
@@ -46,14 +60,13 @@ class LoggedJudge:
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once, and write down what was asked and what came. See `Judge.send`."""
-        _log.info("%s asked `%s`: %s\n%s", self.ref, request.step, request.system, request.prompt)
+        log_question(self.ref, request)
         try:
             reply = await self._judge.send(request)
         except JudgeError as error:
-            said = f": {error.raw}" if isinstance(error, JudgeReplyInvalid) else ""
-            _log.info("%s failed `%s`: %s%s", self.ref, request.step, type(error).__name__, said)
+            log_answer(self.ref, request.step, error)
             raise
-        _log.info("%s answered `%s` (%s): %s", self.ref, request.step, reply.stop, reply.text)
+        log_answer(self.ref, request.step, reply)
         return reply
 
     async def aclose(self) -> None:

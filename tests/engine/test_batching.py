@@ -9,6 +9,7 @@ import pytest
 
 from faithtui.engine import batch_shipping, runner
 from faithtui.engine.background import BackgroundRun
+from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.events import BatchRead, BatchSent, ItemFinished, RunEnded, RunEvent
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -54,6 +55,11 @@ METRICS = [
     {"metric": "ragas-faithfulness"},
     {"metric": "deepevalex-faithfulness"},
 ]
+
+
+def shouted(text: str) -> str:
+    """Stand in for a redaction hook, with an effect on every text."""
+    return text.upper()
 
 
 @pytest.mark.parametrize("how", METRICS, ids=lambda how: " ".join(map(str, how.values())))
@@ -105,6 +111,21 @@ async def test_what_is_out_is_told_and_the_run_says_that_it_waits(
     assert isinstance(events[-1], RunEnded)
     assert (events[-1].state, events[-1].reason) == (row.state, row.reason)
     assert store.batches.all_out() == {run: out}
+
+
+async def test_prompts_are_logged_as_they_leave_where_that_is_asked_for(
+    store: Store, openai: Provider, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="faithtui.prompts")
+    around = Circumstances(log_prompts=True, redact=shouted)
+    run = openai.plan(store, around=around)
+    states = await come_back(store, run, around=around)
+    assert states[-1] is RunState.DONE
+    calls = store.runs.row(run).calls
+    lines = [record.getMessage() for record in caplog.records if record.name == "faithtui.prompts"]
+    asked = [line for line in lines if " asked `" in line]
+    assert len(asked) == len([line for line in lines if " answered `" in line]) == calls
+    assert all(line.partition(": ")[2].isupper() for line in asked)
 
 
 @pytest.mark.parametrize(("name", "most"), [("MOST_QUESTIONS", 2), ("MOST_BYTES", 9_000)])

@@ -436,7 +436,7 @@ async def test_a_file_that_breaks_off_gives_whole_results_only(
     side: Side, server: FakeServer, fake: FakeBatches, breaks: str, error: type[JudgeError]
 ) -> None:
     fake.breaks = breaks
-    async with batches(side, server, timeout_s=0.5) as client:
+    async with batches(side, server, timeout_s=2.0) as client:
         batch_id = await client.submit("run1", THREE)
         await ended(client, batch_id)
         came: list[object] = []
