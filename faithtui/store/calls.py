@@ -4,7 +4,7 @@ Written at every call, so the statements are made once and the transactions are 
 """
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
@@ -48,6 +48,8 @@ _REPLY = (
     .order_by(judge_call.c.id)
     .limit(1)
 )
+_SAVE = insert(judge_call)
+_OF_REPLY = tuple(each.name for each in fields(StoredReply))
 _COUNT_CALL = (
     update(run)
     .where(run.c.id == bindparam("run_under_way"))
@@ -73,7 +75,10 @@ _HOLDER = (
     .select_from(lease.outerjoin(worker, worker.c.uid == lease.c.worker))
     .where(lease.c.key == bindparam("question"))
 )
-_LEASE = insert(lease)
+_LEASE = upsert(lease).on_conflict_do_nothing(index_elements=["key"])
+_TAKE_OVER = (
+    update(lease).where(lease.c.key == bindparam("question")).values(worker=bindparam("holder"))
+)
 _RELEASE = delete(lease).where(
     lease.c.key == bindparam("question"), lease.c.worker == bindparam("holder")
 )
@@ -97,8 +102,7 @@ class Calls:
         Args:
             key: Hash of everything that determines the reply.
         """
-        with self._database.reading() as connection:
-            row = connection.execute(_REPLY, {"question": key}).one_or_none()
+        row = self._database.glimpse(_REPLY, {"question": key})
         return None if row is None else StoredReply(*row)
 
     def save(self, asked: AskedReply, reply: StoredReply) -> RunTotals | None:
@@ -123,11 +127,11 @@ class Calls:
             "step": asked.step,
             "usable": asked.usable,
             "created_at": self._clock(),
-            **asdict(reply),
+            **{name: getattr(reply, name) for name in _OF_REPLY},
         }
 
         def save(connection: Connection) -> RunTotals | None:
-            connection.execute(insert(judge_call), row)
+            connection.execute(_SAVE, row)
             if asked.worker is not None:
                 connection.execute(_RELEASE, {"question": asked.key, "holder": asked.worker})
             if asked.run is None:
@@ -278,12 +282,13 @@ class Calls:
         """
 
         def take(connection: Connection) -> bool:
-            holder = connection.execute(_HOLDER, {"question": key}).one_or_none()
-            if holder is not None:
-                if holder.uid is not None and not is_dead(WorkerRow(*holder)):
-                    return False
-                connection.execute(delete(lease).where(lease.c.key == key))
-            connection.execute(_LEASE, {"key": key, "worker": uid})
+            # Nearly always nobody has it.
+            if connection.execute(_LEASE, {"key": key, "worker": uid}).rowcount:
+                return True
+            holder = connection.execute(_HOLDER, {"question": key}).one()
+            if holder.uid is not None and not is_dead(WorkerRow(*holder)):
+                return False
+            connection.execute(_TAKE_OVER, {"question": key, "holder": uid})
             return True
 
         return self._database.write(take)

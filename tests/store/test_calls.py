@@ -1,5 +1,5 @@
 import shutil
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -49,7 +49,9 @@ def alive(other: WorkerRow) -> bool:
 def test_a_reply_comes_back_with_everything_that_was_known_of_it(store: Store) -> None:
     run, (item,) = planned(store, "one")
     totals = store.calls.save(AskedReply("k", "j", "claims", run, item, window=0), REPLY)
-    assert store.calls.reply("k") == REPLY
+    found = store.calls.reply("k")
+    assert found == REPLY
+    assert [type(each) for each in astuple(found)] == [type(each) for each in astuple(REPLY)]
     assert totals == RunTotals(1, 100, 10, 60, 1_500, 0)
     unpriced = replace(REPLY, cost_nusd=None)
     assert store.calls.save(AskedReply("k2", "j", "claims", run, item), unpriced) == RunTotals(
@@ -117,6 +119,22 @@ def test_a_lease_keeps_others_off_until_the_reply_is_there(store: Store) -> None
     assert store.calls.take("k", "b", alive)
     store.calls.release("k", "b")
     assert store.calls.take("k", "a", alive)
+
+
+def test_a_lease_of_somebody_who_is_gone_is_taken_over(store: Store) -> None:
+    asked: list[WorkerRow] = []
+
+    def is_gone(other: WorkerRow) -> bool:
+        asked.append(other)
+        return True
+
+    store.calls.begin(me("a"))
+    assert store.calls.take("k", "a", is_gone)
+    assert asked == [], "nobody has it, so nobody is asked about"
+    assert store.calls.take("k", "b", is_gone)
+    assert [each.uid for each in asked] == ["a"]
+    store.calls.begin(me("b"))
+    assert not store.calls.take("k", "a", alive), "it is another one's now"
 
 
 def test_only_the_holder_gives_a_lease_back(store: Store) -> None:
