@@ -230,7 +230,7 @@ async def _store_windows(
             failures.append(assessment.score.reason or "failed")
         if position in item.stored_windows:
             continue
-        await course.recorder.write(course.store.runs.save_window, item.id, assessment)
+        await course.recorder.add(course.store.runs.save_window, item.id, assessment)
         progress = course.progress(windows=1)
         if failed:
             kind = (assessment.score.reason or "").split(":", 1)[0]
@@ -247,7 +247,7 @@ async def _finished(
     reason: str | None,
     conclusion: str | None = None,
 ) -> None:
-    await course.recorder.write(course.store.runs.finish_item, item, state, reason, conclusion)
+    await course.recorder.add(course.store.runs.finish_item, item, state, reason, conclusion)
     course.emit(ItemFinished(course.row.id, item, state, course.progress(**{state.value: 1})))
 
 

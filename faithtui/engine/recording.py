@@ -64,10 +64,15 @@ class Recorder:
         """Whether somebody waits for a write."""
         return self._waiting > 0
 
-    async def write(self, write: Callable[..., T], *args: Any) -> T:
+    async def write(self, write: Callable[..., T], *args: Any, shares: bool = False) -> T:
         """Write on the store's own thread, however long it takes.
 
         A write that has begun is finished even when whoever waits for it is cancelled.
+
+        Args:
+            write: A write method of the store.
+            args: Its arguments.
+            shares: As `Store.submit` takes it.
 
         Raises:
             StoreError: It cannot be written, and waiting will not change that.
@@ -76,7 +81,7 @@ class Recorder:
         try:
             while True:
                 try:
-                    result = await committed(self.store.submit(write, *args))
+                    result = await committed(self.store.submit(write, *args, shares=shares))
                 except (StoreBusy, StoreFull) as error:
                     self._say(str(error))
                     await self._sleep(_LOOK_S)
@@ -85,6 +90,10 @@ class Recorder:
                     return result
         finally:
             self._waiting -= 1
+
+    async def add(self, write: Callable[..., T], *args: Any) -> T:
+        """Write together with what others write: what comes at every call of a judge."""
+        return await self.write(write, *args, shares=True)
 
     async def ready(self) -> None:
         """Wait until what is bought can be kept.
@@ -159,7 +168,7 @@ class StoreReplies:
             worker=self._worker if usable else None,
             usable=usable,
         )
-        totals = await self._recorder.write(self._recorder.store.calls.save, meant, reply)
+        totals = await self._recorder.add(self._recorder.store.calls.save, meant, reply)
         if totals is not None:
             self._on_totals(totals)
 

@@ -143,7 +143,7 @@ async def _leases(course: Course, judge: Judge) -> AsyncIterator[Leases]:
     if not judge.account:
         yield NoLeases()
         return
-    leases = StoreLeases(course.store, write=course.recorder.write)
+    leases = StoreLeases(course.store, write=course.recorder.add)
     async with leases.alive():
         yield leases
 

@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from queue import PriorityQueue
+from queue import Empty, PriorityQueue
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import (
@@ -50,14 +50,35 @@ _CHUNK = 500
 _URGENT, _ORDINARY, _LAST = 0, 1, 2
 
 
+MOST_TOGETHER = 16
+"""Jobs in one transaction at most: what is urgent waits until it ends."""
+
+
 @dataclass(order=True, slots=True)
 class _Job:
     """Work for the writer thread; sorts by urgency, then by arrival."""
 
     rank: int
     number: int
-    run: Callable[[], None] | None = field(compare=False)
+    run: Callable[[], Any] | None = field(compare=False)
     """None: nothing comes after this."""
+    future: "Future[Any]" = field(compare=False, default_factory=Future)
+    shares: bool = field(compare=False, default=False)
+    """It may be in one transaction with others."""
+
+    def begin(self) -> bool:
+        """Say that it begins; False when nobody wants it any more."""
+        return self.future.set_running_or_notify_cancel()
+
+    def finish(self) -> None:
+        """Run it, and tell whoever waits what came of it."""
+        assert self.run is not None
+        try:
+            result = self.run()
+        except BaseException as error:  # whoever waits gets whatever it was
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
 
 
 class Database:
@@ -174,6 +195,7 @@ class Database:
         *args: object,
         urgent: bool,
         durable: bool,
+        shares: bool = False,
         **kwargs: object,
     ) -> Future[T]:
         """Run a function on the writer thread without waiting; see `Store.submit`."""
@@ -185,7 +207,7 @@ class Database:
             finally:
                 self._job_is_durable = False
 
-        return self._queued(run, urgent)
+        return self._queued(run, urgent, shares)
 
     def data_version(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""
@@ -334,38 +356,78 @@ class Database:
         if self._writer.in_transaction():
             return work(self._writer)
         with errors_told(self.path):
-            wanted = durable or self._job_is_durable
-            if wanted is not self._is_synchronous:
-                level = "FULL" if wanted else "NORMAL"
-                self._raw_writer().execute(f"PRAGMA synchronous = {level}")
-                self._is_synchronous = wanted
+            self._wait_for_disk(durable or self._job_is_durable)
             with self._writer.begin():
                 return work(self._writer)
 
-    def _queued(self, fn: Callable[[], T], urgent: bool) -> Future[T]:
+    def _wait_for_disk(self, wanted: bool) -> None:
+        """Let the next commits wait until the disk has them, or not."""
+        if wanted is not self._is_synchronous:
+            level = "FULL" if wanted else "NORMAL"
+            self._raw_writer().execute(f"PRAGMA synchronous = {level}")
+            self._is_synchronous = wanted
+
+    def _queued(self, fn: Callable[[], T], urgent: bool, shares: bool = False) -> Future[T]:
         """Line a function up for the writer thread."""
-        future: Future[T] = Future()
-
-        def run() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                result = fn()
-            except BaseException as error:  # whoever waits gets whatever it was
-                future.set_exception(error)
-            else:
-                future.set_result(result)
-
         with self._lock:
             if self._closed:
                 raise self._closed_error()
-            self._queue.put(_Job(_URGENT if urgent else _ORDINARY, next(self._numbers), run))
-        return future
+            rank = _URGENT if urgent else _ORDINARY
+            job = _Job(rank, next(self._numbers), fn, shares=shares)
+            self._queue.put(job)
+        return job.future
 
     def _work(self) -> None:
         """Run jobs, the urgent ones first, until there will be no more."""
         while (job := self._queue.get()).run is not None:
-            job.run()
+            jobs = [each for each in (job, *self._more(job)) if each.begin()]
+            if len(jobs) > 1:
+                self._together(jobs)
+            else:
+                for each in jobs:
+                    each.finish()
+
+    def _more(self, job: _Job) -> list[_Job]:
+        """Take what waits and may share a transaction with a job, up to what may not."""
+        more: list[_Job] = []
+        while job.shares and len(more) < MOST_TOGETHER - 1:
+            try:
+                following = self._queue.get_nowait()
+            except Empty:
+                break
+            if not following.shares:
+                self._queue.put(following)  # its number keeps its place
+                break
+            more.append(following)
+        return more
+
+    def _together(self, jobs: list[_Job]) -> None:
+        """Run jobs in one transaction, and tell whoever waits after the disk has it.
+
+        A commit takes longer than most of what is written, and a disk may be slow. When one of
+        them fails, none was written, and each is run by itself.
+        """
+        assert self._writer is not None
+        results: list[Any] = []
+        is_at_work = False
+        try:
+            with errors_told(self.path):
+                self._wait_for_disk(True)
+                with self._writer.begin():
+                    is_at_work = True
+                    for job in jobs:
+                        assert job.run is not None
+                        results.append(job.run())
+                    is_at_work = False
+        except BaseException as error:  # as above
+            for job in jobs:
+                if is_at_work:
+                    job.finish()
+                else:  # the lock or the disk, for which each would wait in turn
+                    job.future.set_exception(error)
+            return
+        for job, result in zip(jobs, results, strict=True):
+            job.future.set_result(result)
 
     def _let_go(self) -> None:
         """Close every connection nobody is reading from."""

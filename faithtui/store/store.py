@@ -140,6 +140,7 @@ class Store:
         *args: object,
         urgent: bool = False,
         durable: bool = False,
+        shares: bool = False,
         **kwargs: object,
     ) -> Future[T]:
         """Run a function on the writer thread, without waiting for it.
@@ -154,6 +155,8 @@ class Store:
             args: Its positional arguments.
             urgent: Go before everything that is queued and not urgent.
             durable: Wait for the disk at each commit. Labels and replies always do.
+            shares: `fn` is one write that reads through its own connection alone. It may be in one
+                durable transaction with others that wait; it still fails or succeeds by itself.
             kwargs: Its keyword arguments.
 
         Returns:
@@ -163,7 +166,9 @@ class Store:
         Raises:
             StoreError: The store is closed.
         """
-        return self._database.submit(fn, *args, urgent=urgent, durable=durable, **kwargs)
+        return self._database.submit(
+            fn, *args, urgent=urgent, durable=durable, shares=shares, **kwargs
+        )
 
     def close(self) -> None:
         """Finish all queued writes, fold the log file into the store and close it.

@@ -6,16 +6,18 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Connection, event
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from faithtui.domain.review import Action
-from faithtui.errors import StoreError
+from faithtui.errors import StoreBusy, StoreError
 from faithtui.store.identity import HEAD
 from faithtui.store.store import Store
 from tests.store.building import judged, talk
@@ -69,6 +71,101 @@ def test_closing_finishes_what_is_queued(path: Path) -> None:
     assert all(future.done() for future in futures)
     with Store.open(path) as again:
         assert again.conversations.count() == 20
+
+
+def adding(store: Store, number: int) -> int:
+    """Add a row, if there is none like it."""
+    sql = f"INSERT INTO judge_memory (fingerprint, updated_at) VALUES ('{number}', '2026')"
+    store._database.write(lambda connection: connection.exec_driver_sql(sql))
+    return number
+
+
+def added(store: Store) -> list[str]:
+    with store._database.reading() as connection:
+        return sorted(connection.exec_driver_sql("SELECT fingerprint FROM judge_memory").scalars())
+
+
+@contextmanager
+def commits_of(store: Store) -> Iterator[list[str]]:
+    """Count commits, and what the disk is asked for at each."""
+    seen: list[str] = []
+
+    def heard(connection: Connection) -> None:
+        (level,) = store._database._raw_writer().execute("PRAGMA synchronous").fetchone()
+        seen.append({1: "NORMAL", 2: "FULL"}[level])
+
+    event.listen(store._database._writers, "commit", heard)
+    yield seen
+    event.remove(store._database._writers, "commit", heard)
+
+
+def test_what_waits_is_written_together_and_durably(store: Store) -> None:
+    gate = threading.Event()
+    with commits_of(store) as commits:
+        store.submit(gate.wait)
+        futures = [store.submit(adding, store, number, shares=True) for number in range(20)]
+        last = store.submit(adding, store, 20)
+        gate.set()
+        assert [future.result() for future in futures] == list(range(20))
+        last.result()
+        assert commits == ["FULL", "FULL", "NORMAL"], "16, 4, and one by itself"
+    assert len(added(store)) == 21
+
+
+def test_nobody_is_told_before_the_disk_has_it(store: Store) -> None:
+    gate, told = threading.Event(), list[int]()
+    with commits_of(store) as commits:
+        store.submit(gate.wait)
+        for number in range(3):
+            future = store.submit(adding, store, number, shares=True)
+            future.add_done_callback(lambda done: told.append(len(commits)))
+        gate.set()
+        store.submit(lambda: None).result()
+    assert told == [1, 1, 1]
+
+
+def test_one_that_fails_takes_no_other_with_it(store: Store) -> None:
+    adding(store, 1)
+    gate = threading.Event()
+    store.submit(gate.wait)
+    futures = [store.submit(adding, store, number, shares=True) for number in (0, 1, 2)]
+    dropped = store.submit(adding, store, 3, shares=True)
+    dropped.cancel()
+    gate.set()
+    assert futures[0].result() == 0
+    with pytest.raises(IntegrityError):
+        futures[1].result()
+    assert futures[2].result() == 2
+    assert added(store) == ["0", "1", "2"]
+
+
+def test_all_of_them_wait_for_a_lock_once(path: Path) -> None:
+    with Store.open(path, busy_timeout_s=0.3) as store:
+        with sqlite3.connect(path, isolation_level=None) as other:
+            other.execute("BEGIN IMMEDIATE")
+            gate = threading.Event()
+            store.submit(gate.wait)
+            futures = [store.submit(adding, store, number, shares=True) for number in range(8)]
+            gate.set()
+            (waited,) = {future.exception() for future in futures}
+            assert isinstance(waited, StoreBusy), "one error of one wait"
+            other.execute("ROLLBACK")
+        other.close()
+        assert adding(store, 1) == 1
+        assert added(store) == ["1"]
+
+
+def test_what_is_urgent_goes_before_what_is_written_together(store: Store) -> None:
+    gate, order = threading.Event(), list[str]()
+    store.submit(gate.wait)
+    futures = [store.submit(order.append, str(number), shares=True) for number in range(3)]
+    futures.append(store.submit(order.append, "alone"))
+    futures.append(store.submit(order.append, "after", shares=True))
+    futures.append(store.submit(order.append, "urgent", urgent=True))
+    gate.set()
+    for future in futures:
+        future.result()
+    assert order == ["urgent", "0", "1", "2", "alone", "after"]
 
 
 def test_urgent_work_goes_before_queued_work(store: Store) -> None:
@@ -368,7 +465,7 @@ def test_a_full_disk_is_reported_and_what_was_there_stays(store: Store) -> None:
 OPEN_AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from faithtui.errors import StoreError
+from faithtui.errors import StoreBusy, StoreError
 from faithtui.store.store import Store
 if os.getuid() == 0:
     os.setuid(65534)
