@@ -226,13 +226,15 @@ def doctor(
     context: typer.Context,
     judge: Annotated[
         str | None,
-        typer.Option(metavar="JUDGE", help="Ask this judge one question.", show_default=False),
+        typer.Option(metavar="JUDGE", help="Put two questions to this judge.", show_default=False),
     ] = None,
     base_url: BaseUrlOption = None,
     offline: Annotated[bool, typer.Option("--offline", help="Ask nobody over a network.")] = False,
     bundle: Annotated[
         Path | None,
         typer.Option(
+            "--bundle",
+            "--debug",
             metavar="FILE",
             help="Write what an error report needs into a zip file: no key, no text of yours.",
             show_default=False,
