@@ -171,11 +171,6 @@ class Calls:
         )
         self._database.write(lambda connection: connection.execute(change))
 
-    def mark_unusable(self, key: str) -> None:
-        """Never find the stored replies to a question again; they are kept."""
-        change = update(judge_call).where(judge_call.c.key == key).values(usable=False)
-        self._database.write(lambda connection: connection.execute(change))
-
     def count_retries(self, run_id: RunId, retries: int) -> None:
         """Add to the attempts of a run that were made again."""
         change = update(run).where(run.c.id == run_id).values(retries=run.c.retries + retries)

@@ -93,14 +93,6 @@ def test_the_calls_of_a_conversation_are_listed_with_the_unusable_ones(store: St
     assert (second.usable, second.reply, second.replicate) == (True, REPLY, 2)
 
 
-def test_a_reply_that_turns_out_unusable_is_kept_and_never_found_again(store: Store) -> None:
-    run, (item,) = planned(store, "one")
-    store.calls.save(AskedReply("k", "j", "claims", run, item), REPLY)
-    store.calls.mark_unusable("k")
-    assert store.calls.reply("k") is None
-    assert [call.usable for call in store.calls.of_item(item)] == [False]
-
-
 def test_what_works_with_a_judge_is_remembered_until_it_is_forgotten(store: Store) -> None:
     assert store.calls.memory("f") is None
     store.calls.remember("f", "tool")
