@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import contextlib
+import gc
 import os
 import re
 import shutil
@@ -55,6 +56,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(re.search(f"^tests/{each}", item.nodeid) for each in THOROUGH):
             item.add_marker(pytest.mark.thorough)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from looking at thousands of collected tests ever again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

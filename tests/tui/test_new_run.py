@@ -12,12 +12,14 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Label, Select
 
 from faithtui.domain.ids import RunId
+from faithtui.engine.background import BackgroundRun
 from faithtui.engine.events import Progress, RunSnapshot
 from faithtui.engine.planner import options_for, plan
 from faithtui.engine.requests import RunRequest
 from faithtui.metrics import registry
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
+from faithtui.tui import running
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.new_run import (
     ChoicePane,
@@ -27,6 +29,7 @@ from faithtui.tui.screens.new_run import (
 )
 from faithtui.tui.screens.progress import ProgressScreen
 from faithtui.tui.screens.runs import RunsScreen
+from faithtui.tui.session import Session
 from tests.tui.building_metrics import KEYS
 from tests.tui.driving import calm, opened, press, screen_text, until
 
@@ -63,18 +66,28 @@ async def test_every_metric_is_offered_by_its_title(app: FaithApp) -> None:
         assert "provider:model" in screen_text(app)
 
 
-async def test_one_run_per_metric_one_after_the_other(app: FaithApp, store_path: Path) -> None:
+async def test_one_run_per_metric_one_after_the_other(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going_on: list[int] = []
+
+    def begun(session: Session, run: RunId) -> BackgroundRun:
+        going_on.append(len(session.snapshots()))
+        return begin(session, run)
+
+    begin = running._begun
+    monkeypatch.setattr(running, "_begun", begun)
     async with app.run_test(size=SIZE) as pilot:
         await form_of(pilot)
         await press(pilot, "j", "space", "j", "space", "ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
-        most = 0
-        for _ in range(2000):
-            most = max(most, len(app.session.snapshots()))
-            if not app.waiting and len(app.session.active) == 3 and not app.session.snapshots():
-                break
-            await pilot.pause(0.01)
-        assert most == 1, "never two at once"
+        await until(
+            pilot,
+            lambda: (
+                not app.waiting and len(app.session.active) == 3 and not app.session.snapshots()
+            ),
+        )
+        assert going_on == [0, 0, 0], "never two at once"
         assert [run.run_id for run in app.session.active] == [2, 3, 4]
         assert app.session.run == 4, "the screen follows while it is looked at"
     assert [(key, state) for key, state, _ in rows(store_path)[1:]] == [

@@ -197,7 +197,7 @@ def test_quitting_does_not_wait_for_the_judge_and_leaves_a_run_that_goes_on(
             terminal.press(CTRL_Q)
             terminal.wait("Quit?")
             terminal.press("y")
-            terminal.wait("on their way")
+            terminal.wait("They are paid for")
             terminal.press(CTRL_Q)
             assert terminal.wait_end(patience_s=10.0) == 0
         assert server.answered - asked <= 8, "only what was in the air was still answered"
