@@ -49,6 +49,7 @@ GIVE_WAY_S = 0.08
 verdict a second makes a run slower by a twelfth."""
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes (a run, the store) may hold up the one that answers keys."""
+_STYLES = Path(__file__).parent / "screens"
 
 
 class FaithApp(LeavingApp):
@@ -124,7 +125,17 @@ class FaithApp(LeavingApp):
         self._switch_interval = sys.getswitchinterval()
         for each in theme.THEMES.values():
             self.register_theme(each)
-        self.theme = self._theme_called(theme_name)
+        wanted = self._theme_called(theme_name)
+        self._styles_are_fresh = wanted != self.theme
+        self.theme = wanted
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Read all styles anew, but for the first theme: they are read in its colours at once."""
+        if self._styles_are_fresh:
+            self._styles_are_fresh = False
+            return
+        super().refresh_css(animate)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give our colours to themes that do not have them."""
@@ -210,6 +221,9 @@ class FaithApp(LeavingApp):
     def begin(self) -> None:
         """Let the screen read, and look for changes from now on."""
         self._data_version = self.session.store.data_version()
+        # A screen that brings styles nobody read yet would have all others read anew with them.
+        for path in sorted(_STYLES.glob("*.tcss")):
+            self.stylesheet.read(path)
         self.set_interval(POLL_S, self.poll)
         self.set_interval(NEXT_WITHIN_S, self.go_on)
         self.set_timer(LOAD_AFTER_S, self.load_screens)

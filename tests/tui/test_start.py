@@ -9,7 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.color import Color
+from textual.css.stylesheet import Stylesheet
 
+import faithtui.tui.screens
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui import catalog
@@ -28,6 +31,8 @@ SLOW = frozenset({
     "faithtui.store.records",
 })  # fmt: skip
 """What takes long to import, or brings along what does."""
+
+FILES = Path(faithtui.tui.screens.__file__).parent
 
 AT_FIRST_PAINT = """
 import sys
@@ -143,6 +148,42 @@ async def test_every_theme_has_our_colours(app: FaithApp, theme: str) -> None:
         await opened(pilot)
         await press(pilot, "g", "v")
         screen_text(app)
+
+
+async def test_styles_are_read_once_until_the_theme_changes(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again: list[str] = []
+    reparse = Stylesheet.reparse
+
+    def counted(self: Stylesheet) -> None:
+        again.append(type(app.screen).__name__)
+        reparse(self)
+
+    monkeypatch.setattr(Stylesheet, "reparse", counted)
+    brought = list(FILES.glob("*.tcss"))
+    assert FILES / "dialogs.tcss" in brought
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        for name in catalog.SCREENS:
+            app.go(name)
+            await press(pilot, "question_mark", "escape", "g", "escape")
+        for path in brought:
+            known = app.stylesheet.has_source(str(path), "")
+            assert known, f"{path.name} is read when its screen is shown, and everything with it"
+        assert again == []
+        before = app.screen.styles.background
+        app.theme = "faithtui-light"
+        await until(pilot, lambda: app.screen.styles.background != before)
+        assert len(again) == 1
+
+
+async def test_the_theme_one_starts_with_is_the_one_that_is_drawn(store_path: Path) -> None:
+    for name in ("light", "dark"):
+        app = FaithApp(store_path, reviewer="ann", theme_name=name)
+        async with app.run_test(size=(80, 24)):
+            wanted = app.get_css_variables()["background"]
+            assert app.screen.styles.background == Color.parse(wanted)
 
 
 async def test_resizing_through_every_size_never_crashes(app: FaithApp) -> None:

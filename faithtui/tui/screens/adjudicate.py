@@ -37,7 +37,6 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
     """Raters, what they differ on, and the last word on it."""
 
     TITLE_WORDS: ClassVar[str] = "COMPARE / ADJUDICATE"
-    CSS_PATH = "adjudicate.tcss"
     HELP_WORDS: ClassVar[str] = (
         "Claims on which people say different things get a final word here. A and B stand for "
         "people; who is who changes from claim to claim, and the judges stay hidden until there "

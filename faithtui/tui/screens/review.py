@@ -42,7 +42,6 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
 
     TITLE_WORDS: ClassVar[str] = "REVIEW"
     LEAST = (44, 16)
-    CSS_PATH = "review.tcss"
     HELP_WORDS: ClassVar[str] = (
         "One key gives a verdict on the chosen claim (or statement, or answer: whatever the metric "
         "judges), saves it and goes to the next one. The judge's verdict is the first letter of a "
