@@ -63,7 +63,7 @@ def with_points(
                 place += len(total.populations) + stratum * len(names) ** 2
             parts[place] += step
     moved = total.rebuilt(parts)
-    whole = Grouped(moved, ((moved, 1),))
+    whole = Grouped(moved, ((moved.parts, 1),))
     lost = _level(old, prepared, was)
     found = _level(new, prepared, was)
     not_good = tuple(

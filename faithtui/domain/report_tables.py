@@ -218,7 +218,7 @@ class Figures:
         weighted = read.counts if isinstance(read, WeightedTable) else None
         return Agreement(
             table=table,
-            clusters=sum(times for kind, times in whole.kinds if kind.raw.n),
+            clusters=_labelled_groups(whole),
             weighted=weighted,
             percent=found["percent"],
             chance=_of(chance_agreement, read),
@@ -279,6 +279,14 @@ class Figures:
             binary,
         )
         return Detection(positive=positive, tp=tp, fp=fp, fn=fn, tn=tn, **figures)
+
+
+def _labelled_groups(whole: Whole) -> int:
+    """Count groups with a unit in the table."""
+    total = whole.total
+    # The units that strata stand for come before the labelled ones.
+    first = len(total.populations) if isinstance(total, StratifiedTable) else 0
+    return sum([times for parts, times in whole.counted if any(parts[first:])])
 
 
 def _n(table: Counted) -> float:

@@ -18,6 +18,8 @@ from faithtui.domain.intervals import (
     t_quantile,
     wilson,
 )
+from faithtui.domain.statistics import table_groups
+from faithtui.domain.statistics.tables import empty_table
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "agreement" / "golden.json"
 
@@ -29,19 +31,16 @@ def golden(*statistics: str) -> list[Any]:
 
 def grouped(case: dict[str, Any]) -> GroupedTable:
     categories = tuple(case["input"]["categories"])
-    clusters = case["input"]["clusters"]
-    size = range(len(categories))
-    total = tuple(tuple(sum(each[i][j] for each in clusters) for j in size) for i in size)
-    kinds = tuple((Table(categories, tuple(map(tuple, each))), 1) for each in clusters)
-    return GroupedTable(Table(categories, total), kinds)
+    tables = (Table(categories, tuple(map(tuple, each))) for each in case["input"]["clusters"])
+    return GroupedTable(*table_groups.grouped(empty_table(categories), tables))
 
 
 @pytest.mark.parametrize("case", golden("jackknife_se_kappa", "jackknife_se_agreement"))
 def test_jackknife_standard_error(case: dict[str, Any]) -> None:
     table = grouped(case)
     statistic = KAPPA if case["statistic"] == "jackknife_se_kappa" else PERCENT
-    left_out = [statistic.compute(table.total.without(kind)) for kind, _ in table.kinds]
-    values = [(value, 1) for value in left_out if not isinstance(value, Reason)]
+    left_out = [(statistic.compute(table.total.without(kind)), n) for kind, n in table.kinds]
+    values = [(value, n) for value, n in left_out if not isinstance(value, Reason)]
     assert len(values) == len(table.kinds)
     expected = pytest.approx(case["expected"]["value"], abs=case["tolerance"])
     assert jackknife_se(values) == expected

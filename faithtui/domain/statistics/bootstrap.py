@@ -146,7 +146,7 @@ def _plain(groups: Grouped[WholeT], resamples: int, seed: int) -> Iterator[Whole
     """Draw how often each kind comes, or each group where hardly two are alike, and sum."""
     packing = _Packing.of(groups)
     columns = packing.columns
-    times = [times for _, times in groups.kinds]
+    times = [times for _, times in groups.counted]
     kind_of = [kind for kind, count in enumerate(times) for _ in range(count)]
     chance = random.Random(seed)
     for _ in range(resamples):
@@ -175,7 +175,7 @@ class _Packing:
     @classmethod
     def of(cls, groups: Grouped[WholeT]) -> Self:
         """Pack the kinds of some groups."""
-        kinds = [kind.parts for kind, _ in groups.kinds]
+        kinds = [parts for parts, _ in groups.counted]
         size = len(groups.total.parts)
         if not all(isinstance(part, int) for parts in kinds for part in parts):
             return cls([list(column) for column in zip(*kinds, strict=True)], 0, size)
@@ -239,8 +239,8 @@ def _with_numpy(groups: Grouped[WholeT], resamples: int, seed: int) -> Iterator[
     import numpy as np  # optional and slow to import, so only where it is used
 
     chance = np.random.default_rng(seed)
-    parts = np.array([kind.parts for kind, _ in groups.kinds], dtype=np.float64)
-    times = np.array([times for _, times in groups.kinds], dtype=np.int64)
+    parts = np.array([parts for parts, _ in groups.counted], dtype=np.float64)
+    times = np.array([times for _, times in groups.counted], dtype=np.int64)
     count, size = int(times.sum()), len(times)
     kind_of = np.repeat(np.arange(size), times)
     at_once = max(1, _CELLS // size)

@@ -1,13 +1,14 @@
 """Leaving out one group at a time: what a figure is without each conversation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.intervals import FEWEST_GROUPS, Scale, estimate
 from faithtui.domain.statistics.ratings import RatingFigure, Ratings
-from faithtui.domain.statistics.table_groups import Grouped, ReadableT, WholeT
-from faithtui.domain.statistics.tables import Counted, Readable, Rest, Summed, Table
+from faithtui.domain.statistics.table_groups import Grouped, ReadableT, WholeT, rests
+from faithtui.domain.statistics.tables import Counted, Readable, Summed, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +51,24 @@ def measures(
         return {name: measure(each, groups, level) for name, each in statistics.items()}
     cells = _summed(groups.total.read())
     raw = groups.total.raw
-    rests = _rests(groups)
+    kinds = _rests(groups)
     found = {}
     for name, each in statistics.items():
         value = cells if isinstance(cells, Reason) else each.compute(cells)
         without: list[tuple[Point, int]] = [
             (rest if isinstance(rest, Reason) else each.compute(rest), times)
-            for kind, times, rest in rests
+            for kind, times, rest in kinds
             if each.units(kind)
         ]
         found[name] = estimate(value, without, each.scale, n=int(each.units(raw)), level=level)
     return found
 
 
-def _rests(groups: Grouped[ReadableT]) -> list[tuple[Counted, int, Counted | Reason]]:
+def _rests(groups: Grouped[ReadableT]) -> Sequence[tuple[Counted, int, Counted | Reason]]:
     """Give the units of each different group, how many such groups there are, and all the rest."""
+    if isinstance(groups.total, Table):
+        return rests(cast(Grouped[Table], groups))
     total = groups.total
-    if isinstance(total, Table):
-        whole = Summed(total)
-        parts = ((Summed(kind.raw), times) for kind, times in groups.kinds)
-        return [(part, times, Rest(whole, part)) for part, times in parts]
     return [
         (Summed(kind.raw), times, _summed(total.without(kind).read()))
         for kind, times in groups.kinds
@@ -109,13 +108,18 @@ def jackknifed(
         level: Confidence level in (0, 1).
     """
     entering = Grouped(
-        groups.total, tuple((kind, times) for kind, times in groups.kinds if units(kind))
+        groups.total,
+        tuple(
+            counted
+            for (kind, _), counted in zip(groups.kinds, groups.counted, strict=True)
+            if units(kind)
+        ),
     )
     value = compute(groups.total)
     # Of so few groups only their number matters, and most parts of a breakdown have so few.
     few = entering.groups < FEWEST_GROUPS
-    rests = [(value, entering.groups)] if few else left_out(compute, entering)
-    return estimate(value, rests, scale, n=units(groups.total), level=level)
+    without = [(value, entering.groups)] if few else left_out(compute, entering)
+    return estimate(value, without, scale, n=units(groups.total), level=level)
 
 
 def measure_ratings(

@@ -2,15 +2,19 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import chain, repeat
+from operator import add, mul
 from typing import Generic, TypeVar
 
 from faithtui.domain.statistics.packing import PackedGroups, packed_kinds
 from faithtui.domain.statistics.tables import (
+    NumberT,
     Readable,
     Separable,
+    Sums,
     Table,
     WeightedTable,
     empty_table,
@@ -22,7 +26,7 @@ ReadableT = TypeVar("ReadableT", bound=Readable)
 PlainT = TypeVar("PlainT", Table, WeightedTable)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that groups are made when asked for
 class Grouped(Generic[WholeT]):
     """A whole that knows which units belong together.
 
@@ -31,16 +35,27 @@ class Grouped(Generic[WholeT]):
     """
 
     total: WholeT
-    kinds: tuple[tuple[WholeT, int], ...]
-    """Different groups, and how many there are of each. Sorted."""
+    counted: tuple[tuple[tuple[float, ...], int], ...]
+    """Parts of the different groups, and how many groups there are of each. Sorted."""
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[WholeT, int], ...]:
+        """Different groups, and how many there are of each; in the same order."""
+        rebuilt = self.total.rebuilt
+        return tuple((rebuilt(parts), times) for parts, times in self.counted)
 
     @property
     def groups(self) -> int:
         """Number of groups."""
-        return sum(times for _, times in self.kinds)
+        return sum([times for _, times in self.counted])
+
+    @property
+    def columns(self) -> list[tuple[float, ...]]:
+        """Parts of the different groups, part by part."""
+        parts = [parts for parts, _ in self.counted]
+        return list(zip(*parts, strict=True)) if parts else [() for _ in self.total.parts]
 
 
-@dataclass(frozen=True, slots=True)
 class GroupedTable(Grouped[Table]):
     """Groups of counted tables."""
 
@@ -49,29 +64,71 @@ class GroupedTable(Grouped[Table]):
         return GroupedTable(*collapsed_groups(self, positive))
 
 
-def grouped(
-    empty: WholeT, groups: Iterable[WholeT]
-) -> tuple[WholeT, tuple[tuple[WholeT, int], ...]]:
+Counted = tuple[WholeT, tuple[tuple[tuple[float, ...], int], ...]]
+"""Total and counted groups, as `Grouped` takes them."""
+
+
+def grouped(empty: WholeT, groups: Iterable[WholeT]) -> Counted[WholeT]:
     """Put groups together.
 
     Args:
         empty: A whole of the same kind; only its shape is read.
         groups: Any number, in any order.
-
-    Returns:
-        Total and kinds, as `Grouped` takes them.
     """
     return summed(empty, Counter(group.parts for group in groups))
 
 
-def collapsed_groups(
-    whole: Grouped[ReadableT], positive: Sequence[str]
-) -> tuple[ReadableT, tuple[tuple[ReadableT, int], ...]]:
-    """Collapse the total and every group; as `Grouped` takes them."""
+def collapsed_groups(whole: Grouped[ReadableT], positive: Sequence[str]) -> Counted[ReadableT]:
+    """Collapse the total and every group."""
+    total = whole.total.collapsed(positive)
+    into: list[list[Sequence[float]]] = [[[0] * len(whole.counted)] for _ in total.parts]
+    for column, place in zip(whole.columns, whole.total.collapsing(positive), strict=True):
+        into[place].append(column)
+    sums = map(_sum, into)
     found: Counter[tuple[float, ...]] = Counter()
-    for kind, times in whole.kinds:
-        found[kind.collapsed(positive).parts] += times
-    return summed(whole.total.collapsed(positive), found)
+    for parts, (_, times) in zip(zip(*sums, strict=True), whole.counted, strict=True):
+        found[parts] += times
+    return total, tuple(sorted(found.items()))
+
+
+def rests(groups: Grouped[Table]) -> list[tuple[Sums, int, Sums]]:
+    """Give each different group of whole numbers, how many there are, and all without one.
+
+    Computed part by part for all groups together, which is several times as fast as by group.
+    """
+    total, size = groups.total, len(groups.total.categories)
+    cells = [*map(list, groups.columns)]
+    rows = [_sum(cells[start : start + size]) for start in range(0, size * size, size)]
+    columns = [_sum(cells[start::size]) for start in range(size)]
+    n, agreed = _sum(rows), _sum(cells[:: size + 1])
+    parts = _tables(total.categories, cells, [n, agreed], rows, columns)
+    others = _tables(
+        total.categories,
+        _left(total.parts, cells),
+        _left((total.n, total.agreed), [n, agreed]),
+        _left(total.rows, rows),
+        _left(total.columns, columns),
+    )
+    return list(zip(parts, [times for _, times in groups.counted], others, strict=True))
+
+
+def _tables(
+    names: tuple[str, ...],
+    cells: Sequence[Sequence[float]],
+    sums: Sequence[Sequence[float]],
+    rows: Sequence[Sequence[float]],
+    columns: Sequence[Sequence[float]],
+) -> Iterator[Sums]:
+    by_table = (zip(*each, strict=True) for each in (cells, rows, columns))
+    return map(Sums, repeat(names), *by_table, *sums)
+
+
+def _left(wholes: Sequence[float], parts: Sequence[Sequence[float]]) -> list[list[float]]:
+    return [[whole - each for each in part] for whole, part in zip(wholes, parts, strict=True)]
+
+
+def _sum(columns: Sequence[Sequence[NumberT]]) -> Sequence[NumberT]:
+    return reduce(_added, columns)
 
 
 def cross_table(
@@ -155,26 +212,31 @@ def with_cells(whole: Grouped[PlainT], kept: Collection[int]) -> Grouped[PlainT]
     """Keep the units of some cells, counted row by row; groups without any are left out."""
     size = len(whole.total.categories) ** 2
     found: Counter[tuple[float, ...]] = Counter()
-    for kind, times in whole.kinds:
-        if any(kind.raw.parts[cell] for cell in kept):
-            # A weighted table has its cells twice: by weight and by number.
-            parts = (part if place % size in kept else 0 for place, part in enumerate(kind.parts))
-            found[tuple(parts)] += times
+    for parts, times in whole.counted:
+        # A weighted table has its cells twice: by weight, and by number at the end.
+        units = parts[-size:]
+        if any(units[cell] for cell in kept):
+            found[tuple([part if at % size in kept else 0 for at, part in enumerate(parts)])] += (
+                times
+            )
     return Grouped(*summed(whole.total, found))
 
 
 def summed(
     shape: WholeT, kinds: Mapping[tuple[int, ...], int] | Mapping[tuple[float, ...], int]
-) -> tuple[WholeT, tuple[tuple[WholeT, int], ...]]:
-    """Add groups up that are counted already, by their parts; as `Grouped` takes them."""
+) -> Counted[WholeT]:
+    """Add groups up that are counted already, by their parts."""
     columns = zip(*kinds, strict=True) if kinds else ([] for _ in shape.parts)
     times = list(kinds.values())
     total = [_inner(column, times) for column in columns]
-    ordered = sorted(kinds.items())
-    return shape.rebuilt(total), tuple((shape.rebuilt(parts), count) for parts, count in ordered)
+    return shape.rebuilt(total), tuple(sorted(kinds.items()))
 
 
 def _inner(values: Sequence[float], times: Sequence[int]) -> float:
-    products = [value * count for value, count in zip(values, times, strict=True)]
-    whole = all(isinstance(value, int) for value in products)
-    return sum(products) if whole else math.fsum(products)
+    found = sum(map(mul, values, times))
+    # Whole numbers are exact, and what is not whole must not depend on its order.
+    return found if isinstance(found, int) else math.fsum(map(mul, values, times))
+
+
+def _added(first: Sequence[NumberT], second: Sequence[NumberT]) -> Sequence[NumberT]:
+    return list(map(add, first, second))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from operator import sub
 from typing import Generic, Protocol, Self, TypeVar
 
 from faithtui.domain.estimates import Reason
@@ -78,6 +77,9 @@ class Readable(Separable, Protocol):
     def collapsed(self, positive: Sequence[str]) -> Self:
         """Put the categories together into two: first the positive ones, then the rest."""
 
+    def collapsing(self, positive: Sequence[str]) -> Sequence[int]:
+        """Say for each of `parts` to which part of the collapsed table it is added."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cells(Generic[NumberT]):
@@ -134,27 +136,38 @@ class Summed:
         self.differing = self.n - self.agreed if whole else cells.differing
 
 
-class Rest:
-    """What is left of a table of whole numbers without a part of it; sums are told by theirs."""
+class Sums:
+    """A small table that is read once: everything a figure needs, put there from outside."""
 
-    __slots__ = ("_part", "_whole", "agreed", "categories", "columns", "differing", "n", "rows")
+    __slots__ = ("_cells", "agreed", "categories", "columns", "n", "rows")
 
-    def __init__(self, whole: Summed, part: Summed) -> None:
-        """Take a part away."""
-        self._whole = whole
-        self._part = part
-        self.categories = whole.categories
-        self.n = whole.n - part.n
-        self.agreed = whole.agreed - part.agreed
-        self.differing = whole.differing - part.differing
-        self.rows = tuple(map(sub, whole.rows, part.rows))
-        self.columns = tuple(map(sub, whole.columns, part.columns))
+    def __init__(
+        self,
+        categories: tuple[str, ...],
+        cells: Sequence[float],
+        rows: Sequence[float],
+        columns: Sequence[float],
+        n: float,
+        agreed: float,
+    ) -> None:
+        """Take the cells row by row with their sums."""
+        self.categories = categories
+        self._cells = cells
+        self.rows = rows
+        self.columns = columns
+        self.n = n
+        self.agreed = agreed
+
+    @property
+    def differing(self) -> float:
+        """Units with two different labels."""
+        return self.n - self.agreed
 
     @property
     def counts(self) -> Sequence[Sequence[float]]:
         """The cells, which most figures do without."""
-        pairs = zip(self._whole.counts, self._part.counts, strict=True)
-        return [list(map(sub, mine, theirs)) for mine, theirs in pairs]
+        cells, size = self._cells, len(self.categories)
+        return [cells[start : start + size] for start in range(0, size * size, size)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +204,10 @@ class Table(Cells[int]):
             A 2x2 table ((tp, fn), (fp, tn)).
         """
         return type(self)(TWO, collapsed_cells(self.categories, self.counts, positive))
+
+    def collapsing(self, positive: Sequence[str]) -> Sequence[int]:
+        """Say for each of `parts` to which part of the collapsed table it is added."""
+        return _places(self.categories, tuple(positive))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +259,11 @@ class WeightedTable(Cells[float]):
             collapsed_cells(self.categories, self.counts, positive),
             collapsed_cells(self.categories, self.units, positive),
         )
+
+    def collapsing(self, positive: Sequence[str]) -> Sequence[int]:
+        """Say for each of `parts` to which part of the collapsed table it is added."""
+        places = _places(self.categories, tuple(positive))
+        return (*places, *(4 + place for place in places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +332,13 @@ class StratifiedTable:
             self.populations,
             tuple(collapsed_cells(self.categories, cells, positive) for cells in self.labelled),
         )
+
+    def collapsing(self, positive: Sequence[str]) -> Sequence[int]:
+        """Say for each of `parts` to which part of the collapsed table it is added."""
+        places = _places(self.categories, tuple(positive))
+        strata = len(self.populations)
+        starts = range(strata, strata + 4 * strata, 4)
+        return (*range(strata), *(start + place for start in starts for place in places))
 
 
 TWO = ("positive", "negative")
