@@ -129,16 +129,16 @@ def claim_level_report(
         several_reviewers=sum(
             [claim.reviewers >= 2 for claim in claims if claim.human is not None]
         ),
-        blind=sum([each is True for each in blind]),
-        shown=sum([each is False for each in blind]),
+        blind=blind.count(True),
+        shown=blind.count(False),
         by_verdict=_by_verdict(
             pairs,
             Counter([claim.judge for claim in claims if claim.state is LabelState.SKIPPED]),
             names,
         ),
-        skipped=sum([state is LabelState.SKIPPED for state in states]),
-        bulk=sum([state is LabelState.BULK for state in states]),
-        stale=sum([state is LabelState.STALE for state in states]),
+        skipped=states.count(LabelState.SKIPPED),
+        bulk=states.count(LabelState.BULK),
+        stale=states.count(LabelState.STALE),
         outside=len(both) - len(compared.inside),
     )
     not_good = tuple(

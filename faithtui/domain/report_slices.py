@@ -40,7 +40,10 @@ def breakdowns(compared: Compared, said: Said, metric: str, model: str) -> tuple
     every = _Sliced(compared.units, compared.part, figures)
     alike = said.part is compared.part
     opinions = every if alike else _Sliced(said.units, said.part, figures)
-    turns = {turn: f"turn {turn + 1}" for turn in {claim.turn for claim in claims}}
+    turns = [claim.turn for claim in claims]
+    windows = [claim.windows for claim in claims]
+    turn_names = {turn: f"turn {turn + 1}" for turn in set(turns)}
+    window_names = {number: str(number) for number in set(windows)}
     whole = _breakdown(Slice.METRIC, [metric] * len(claims), every)
     coded = [
         (opinion.code, place)
@@ -51,9 +54,9 @@ def breakdowns(compared: Compared, said: Said, metric: str, model: str) -> tuple
     with_code = compared.units.taken([place for _, place in coded])
     found = (
         _breakdown(Slice.CONVERSATION, [claim.key for claim in claims], every),
-        _breakdown(Slice.TURN, [turns[claim.turn] for claim in claims], every),
+        _breakdown(Slice.TURN, list(map(turn_names.__getitem__, turns)), every),
         _by_verdict(compared),
-        _breakdown(Slice.WINDOWS, [str(claim.windows) for claim in claims], every),
+        _breakdown(Slice.WINDOWS, list(map(window_names.__getitem__, windows)), every),
         whole,
         Breakdown(
             Slice.MODEL, tuple(replace(row, key=model) for row in whole.rows), whole.suppressed
@@ -87,15 +90,27 @@ def _breakdown(by: Slice, keys: Sequence[str], sliced: _Sliced) -> Breakdown:
     if len(enough) == len(sizes) == 1 and sliced.row is not None:
         rows = [replace(sliced.row, key=key) for key in enough]
     else:
-        shares = _shares(sizes, keys, units, figures)
-        worst = sorted(enough, key=lambda key: (shares[key], key))[:MOST_PARTS]
-        places: dict[str, list[int]] = {key: [] for key in worst}
-        for place, key in enumerate(keys):
-            if key in places:
-                places[key].append(place)
-        parts = ((key, units.taken(places[key])) for key in worst)
-        rows = [_row(key, len(own), figures.part(own), figures) for key, own in parts]
+        worst = sorted(enough)
+        if len(worst) > MOST_PARTS:
+            shares = _shares(sizes, keys, units, figures)
+            worst = sorted(worst, key=shares.__getitem__)[:MOST_PARTS]
+        rows = _rows(
+            [(key, sizes[key], part) for key, part in figures.parts(units, keys, worst).items()],
+            figures,
+        )
     return Breakdown(by, _worst_first(rows), len(sizes) - len(enough), len(enough) - len(rows))
+
+
+def _rows(parts: Iterable[tuple[str, int, Whole]], figures: Figures) -> list[SliceRow]:
+    """Make the rows of parts, given by name and units; small parts are often alike."""
+    known: dict[object, SliceRow] = {}
+    rows = []
+    for key, n, part in parts:
+        alike = (n, part.counted)
+        if alike not in known:
+            known[alike] = _row(key, n, part, figures)
+        rows.append(replace(known[alike], key=key))
+    return rows
 
 
 def _by_verdict(compared: Compared) -> Breakdown:
@@ -108,7 +123,7 @@ def _by_verdict(compared: Compared) -> Breakdown:
         for place, name in enumerate(names)
         if sizes[place] >= LEAST
     }
-    rows = [_row(name, sizes[names.index(name)], part, figures) for name, part in parts.items()]
+    rows = _rows([(name, sizes[names.index(name)], part) for name, part in parts.items()], figures)
     few = sum(0 < each < LEAST for each in sizes)
     return Breakdown(Slice.VERDICT, _worst_first(rows), few)
 

@@ -21,7 +21,7 @@ from faithtui.domain.reported.levels import Agreement, ClassReport, Detection, M
 from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.statistics import coefficients
 from faithtui.domain.statistics.leaving_out import measures
-from faithtui.domain.statistics.packing import PackedGroups, packed_kinds
+from faithtui.domain.statistics.packing import PackedGroups, add_by_key, packed_kinds
 from faithtui.domain.statistics.paired import bowker, mcnemar_mid
 from faithtui.domain.statistics.table_groups import (
     Grouped,
@@ -65,10 +65,6 @@ class Units:
             [self.cells[place] for place in places],
             [self.strata[place] for place in places] if self.strata else (),
         )
-
-    def between(self, first: int, last: int) -> "Units":
-        """Take those from a place up to another one."""
-        return Units(self.groups[first:last], self.cells[first:last], self.strata[first:last])
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,26 +125,58 @@ class Figures:
             units: In the order in which they come.
             at: How many to put in, rising; yields the tables of so many each time.
         """
+        packed, added = self._empty(len(units)), self._added(units)
+        for first, last in pairwise((0, *at)):
+            pairs = zip(units.groups[first:last], added[first:last], strict=True)
+            packed.add(pairs if self.frame is None else (each for each in pairs if each[1]))
+            yield self._tables(packed)
+
+    def parts(self, units: Units, names: Sequence[str], wanted: Iterable[str]) -> dict[str, Whole]:
+        """Put several parts of the units into tables by group, see `part`.
+
+        Args:
+            units: All of them.
+            names: Of which part each unit is.
+            wanted: Names of the parts.
+        """
+        packed = {name: self._empty(len(units)) for name in wanted}
+        rows = zip(names, units.groups, self._added(units), strict=True)
+        add_by_key(packed, rows if self.frame is None else (each for each in rows if each[2]))
+        return {name: self._tables(each) for name, each in packed.items()}
+
+    def _empty(self, most: int) -> PackedGroups:
+        """Begin to count units by group, and by weight where there is a frame."""
+        cells = len(self.categories) ** 2
+        return PackedGroups(cells if self.frame is None else cells * len(self.frame.weights), most)
+
+    def _added(self, units: Units) -> list[int]:
+        """Say what each unit adds to the counts of its group; 0: it counts in no stratum."""
+        ones = self._empty(len(units)).ones
         if self.frame is None:
-            packed = PackedGroups(len(self.categories) ** 2, len(units))
-            for part in _steps(units, at):
-                packed.add(zip(part.groups, map(packed.ones.__getitem__, part.cells), strict=True))
-                yield table_of_kinds(packed.kinds(), self.categories)
-            return
-        weights = self.frame.weights
-        names = sorted(weights, key=weights.__getitem__)
-        size = len(self.categories) ** 2
-        first = {name: place * size for place, name in enumerate(names)}
-        packed = PackedGroups(len(names) * size, len(units))
-        for part in _steps(units, at):
-            packed.add(
-                (group, packed.ones[first[stratum] + cell])
-                for group, cell, stratum in zip(part.groups, part.cells, part.strata, strict=True)
-                if stratum is not None and stratum in first
-            )
-            yield weighted_table_of_kinds(
-                packed.kinds(), [weights[name] for name in names], self.categories
-            )
+            return list(map(ones.__getitem__, units.cells))
+        cells = len(self.categories) ** 2
+        ones_of = {
+            name: ones[place * cells : (place + 1) * cells]
+            for place, name in enumerate(self._by_weight)
+        }
+        none = (0,) * cells
+        return [
+            ones_of.get(stratum, none)[cell]
+            for cell, stratum in zip(units.cells, units.strata, strict=True)
+        ]
+
+    @property
+    def _by_weight(self) -> list[str | None]:
+        """Strata in the order of what a unit of theirs weighs."""
+        weights = {} if self.frame is None else self.frame.weights
+        return [*sorted(weights, key=weights.__getitem__)]
+
+    def _tables(self, packed: PackedGroups) -> Whole:
+        """Make tables of what is counted."""
+        if self.frame is None:
+            return table_of_kinds(packed.kinds(), self.categories)
+        weights = sorted(self.frame.weights.values())
+        return weighted_table_of_kinds(packed.kinds(), weights, self.categories)
 
     def plain(self, units: Units) -> Whole:
         """Put units into tables by group; each weighs the same."""
@@ -315,11 +343,6 @@ def _margins(table: Table) -> MarginTest | None:
     if isinstance(found, Reason):
         return None
     return MarginTest("bowker", found.statistic, found.df, found.p)
-
-
-def _steps(units: Units, at: Sequence[int]) -> Iterator[Units]:
-    """Cut units into what comes up to each place after the one before."""
-    return (units.between(first, last) for first, last in pairwise((0, *at)))
 
 
 def _stratified(

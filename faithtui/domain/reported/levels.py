@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from faithtui.domain.agreement import Table
 from faithtui.domain.estimates import Estimate
@@ -133,8 +134,7 @@ class Detection:
     mcc: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(NamedTuple):
     """One compared unit with different labels."""
 
     claim: ClaimId | None

@@ -7,6 +7,7 @@ for ratings of several.
 
 import math
 from collections.abc import Sequence
+from operator import mul
 
 from faithtui.domain.estimates import Point, Reason
 from faithtui.domain.statistics.weights import Disagreement
@@ -47,7 +48,7 @@ def crossed(first: Sequence[float], second: Sequence[float], weights: Disagreeme
         Cohen 1960 with each rater's own margins; Scott 1955 and Fleiss 1971 with pooled ones.
     """
     if weights is None:
-        agreeing = sum(a * b for a, b in zip(first, second, strict=True))
+        agreeing: float = sum(map(mul, first, second))
         return sum(first) * sum(second) - agreeing
     return sum(
         a * sum(weight * b for weight, b in zip(row, second, strict=True))

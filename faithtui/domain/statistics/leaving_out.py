@@ -107,19 +107,17 @@ def jackknifed(
         scale: What kind of figure it is.
         level: Confidence level in (0, 1).
     """
-    entering = Grouped(
-        groups.total,
-        tuple(
-            counted
-            for (kind, _), counted in zip(groups.kinds, groups.counted, strict=True)
-            if units(kind)
-        ),
-    )
-    value = compute(groups.total)
+    total = groups.total
+    entering = [(kind, times) for kind, times in groups.kinds if units(kind)]
+    count = sum([times for _, times in entering])
+    value = compute(total)
     # Of so few groups only their number matters, and most parts of a breakdown have so few.
-    few = entering.groups < FEWEST_GROUPS
-    without = [(value, entering.groups)] if few else left_out(compute, entering)
-    return estimate(value, without, scale, n=units(groups.total), level=level)
+    without = (
+        [(value, count)]
+        if count < FEWEST_GROUPS
+        else [(compute(total.without(kind)), times) for kind, times in entering]
+    )
+    return estimate(value, without, scale, n=units(total), level=level)
 
 
 def measure_ratings(

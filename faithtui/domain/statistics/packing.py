@@ -5,7 +5,7 @@ are single steps of the interpreter, where a table per group would be hundreds o
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 _BITS = 32
 """Of a count, where it is not known how large one can become."""
@@ -44,6 +44,18 @@ class PackedGroups:
             tuple([packed >> shift & mask for shift in shifts]): times
             for packed, times in Counter(self._by_group.values()).items()
         }
+
+
+def add_by_key(parts: Mapping[str, PackedGroups], units: Iterable[tuple[str, str, int]]) -> None:
+    """Add to the counts of several parts at once: per unit its part, its group and what is added.
+
+    Units of other parts are left out.
+    """
+    by_part = {name: part._by_group for name, part in parts.items()}
+    for name, group, more in units:
+        found = by_part.get(name)
+        if found is not None:
+            found[group] = found.get(group, 0) + more
 
 
 def packed_kinds(
