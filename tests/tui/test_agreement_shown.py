@@ -245,3 +245,24 @@ def test_what_is_weighted_and_what_is_counted_is_said_beside_it() -> None:
         assert "the shares are weighted by the sample" in words(lines)
     plain = agreement_report(readings([claim(0, "no", "yes")]), FAITHFULNESS, RULE)
     assert "weighted" not in words(draw.detection_lines(plain.claims, 300))
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1, 2000])
+def test_a_long_list_is_drawn_as_far_as_anybody_reads_and_says_how_to_find_the_rest(
+    more: int,
+) -> None:
+    count = draw.MOST_LISTED + more
+    differing = [claim(number, "yes", "no") for number in range(count)]
+    report = agreement_report(readings(differing), FAITHFULNESS, RULE)
+    listed = report.claims.disagreements
+    assert len(listed) == count
+    units = [draw.Unit(each.claim, each.conversation, each.key, 0, each.text) for each in listed]
+    for lines in (
+        draw.difference_lines(listed, FAITHFULNESS, "is:disagreement", 78),
+        draw.unit_lines(units, "is:disagreement", 78),
+    ):
+        rows = {each.row for each in lines if each.row is not None}
+        assert rows == set(range(min(count, draw.MOST_LISTED)))
+        told = f"… and {more:,} more; the list of conversations finds them by is:disagreement"
+        assert (told in words(lines)) == (more > 0)
+    assert ("CSV has them all" in words(draw.unit_lines(units, "", 78))) == (more > 0)

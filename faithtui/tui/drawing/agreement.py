@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
 PAD = (Piece(" "),)
+MOST_LISTED = 500
+"""Units of a list that are drawn: ten thousand hold the screen up, and nobody reads so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,13 +341,20 @@ def blind_lines(width: int) -> list[Line]:
 
 
 def difference_lines(
-    differences: Sequence[Disagreement], labels: LabelSet, width: int
+    differences: Sequence[Disagreement], labels: LabelSet, words: str, width: int
 ) -> list[Line]:
-    """List where judge and people differ."""
+    """List where judge and people differ, as far as anybody reads on.
+
+    Args:
+        differences: All of them.
+        labels: What both could say.
+        words: The filter that finds the rest; "" without one.
+        width: Cells of a line.
+    """
     if not differences:
         return wrap([Piece("none among what was compared", "quiet")], width - 1, first=PAD)
     lines = []
-    for row, each in enumerate(differences):
+    for row, each in enumerate(differences[:MOST_LISTED]):
         first = (
             Piece(" "),
             Piece(fit(fmt.letter(each.judge, labels), 1), f"strong {fmt.look(each.judge, labels)}"),
@@ -362,13 +371,34 @@ def difference_lines(
             row=row,
             most=2,
         )
-    return lines
+    return lines + _more(len(differences), words, width)
 
 
-def unit_lines(units: Sequence[Unit], width: int) -> list[Line]:
-    """List what a cell counts."""
+def _more(count: int, words: str, width: int) -> list[Line]:
+    """Say how the rest of a long list is found."""
+    if count <= MOST_LISTED:
+        return []
+    pieces = [Piece(f"… and {count - MOST_LISTED:,} more", "quiet")]
+    if words:
+        pieces += [
+            Piece("; the list of conversations finds them by ", "quiet"),
+            Piece(words, "key"),
+        ]
+    else:
+        pieces.append(Piece("; the report's CSV has them all", "quiet"))
+    return wrap(pieces, width - 1, first=PAD)
+
+
+def unit_lines(units: Sequence[Unit], words: str, width: int) -> list[Line]:
+    """List what a cell counts, as far as anybody reads on.
+
+    Args:
+        units: All of them.
+        words: The filter that finds the rest; "" without one.
+        width: Cells of a line.
+    """
     lines = []
-    for row, unit in enumerate(units):
+    for row, unit in enumerate(units[:MOST_LISTED]):
         lines += wrap(
             [
                 shown_line(unit.text, limit=400),
@@ -379,7 +409,7 @@ def unit_lines(units: Sequence[Unit], width: int) -> list[Line]:
             row=row,
             most=3,
         )
-    return lines
+    return lines + _more(len(units), words, width)
 
 
 def nothing_labelled(report: AgreementReport, spec: "MetricSpec", width: int) -> list[Line]:

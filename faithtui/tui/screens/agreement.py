@@ -264,7 +264,12 @@ class AgreementScreen(FaithScreen):
                 f"While labelling{named}",
             ),
             "differences": (
-                lambda w: draw.difference_lines(level.disagreements, labels, w),
+                lambda w: draw.difference_lines(
+                    level.disagreements,
+                    labels,
+                    "is:disagreement" if level.table.categories == labels.names else "",
+                    w,
+                ),
                 f"Where they differ {len(level.disagreements)}",
             ),
             "warnings": (
@@ -352,6 +357,8 @@ class AgreementScreen(FaithScreen):
             self.say(Piece(f"no {words[0]} in this cell", "warn"))
             return
 
+        finding = f"verdict:{judge} human:{human}" if names == self.spec.labels.names else ""
+
         def chosen(row: str | None) -> None:
             if row is not None:
                 self.open_unit(units[int(row)])
@@ -359,7 +366,7 @@ class AgreementScreen(FaithScreen):
         self.app.push_screen(
             PickDialog(
                 f"judge {judge}, people {human}: {fmt.plural(len(units), *words)}",
-                lambda width: draw.unit_lines(units, width),
+                lambda width: draw.unit_lines(units, finding, width),
                 seen=lambda rows: self._expose([units[row].conversation for row in rows]),
             ),
             chosen,
