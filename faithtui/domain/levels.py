@@ -14,7 +14,13 @@ from faithtui.domain.readings import (
 )
 from faithtui.domain.report_rate import RateUnits, rate_of
 from faithtui.domain.report_tables import Figures, Frame
-from faithtui.domain.reported.levels import Coverage, Disagreement, LevelReport, VerdictCount
+from faithtui.domain.reported.levels import (
+    Coverage,
+    Differing,
+    Disagreement,
+    LevelReport,
+    VerdictCount,
+)
 from faithtui.domain.reported.settings import Level, ReportSettings
 from faithtui.domain.scores import ScoringRule
 
@@ -160,21 +166,7 @@ def claim_level_report(
             names,
             figures.settings.level,
         ),
-        disagreements=tuple(
-            Disagreement(
-                claim.claim,
-                claim.conversation,
-                claim.key,
-                claim.turn,
-                str(claim.judge),
-                str(claim.human),
-                claim.text,
-                raters=tuple(each.reviewer for each in claim.opinions),
-                blind=claim.blind is True,
-            )
-            for claim in both
-            if claim.human != claim.judge
-        ),
+        disagreements=Differing([claim for claim in both if claim.human != claim.judge]),
         weights=() if figures.frame is None else tuple(sorted(figures.frame.weights.items())),
     )
 

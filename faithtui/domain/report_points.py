@@ -16,7 +16,7 @@ from faithtui.domain.reported.levels import (
     ClassReport,
     Coverage,
     Detection,
-    Disagreement,
+    Differing,
     LevelReport,
     VerdictCount,
 )
@@ -90,14 +90,18 @@ def with_points(
     )
 
 
-def _listed(was: LevelReport, lost: LevelReport, found: LevelReport) -> tuple[Disagreement, ...]:
+def _listed(was: LevelReport, lost: LevelReport, found: LevelReport) -> Differing:
     """List disagreements; the new ones come last until all is read anew."""
-    kept = was.disagreements
+    kept, gone, come = (_claims(each) for each in (was, lost, found))
     # A hundred thousand are not looked through unless one of them is gone.
-    if lost.disagreements:
-        gone = {each.claim for each in lost.disagreements}
-        kept = tuple(each for each in kept if each.claim not in gone)
-    return (*kept, *found.disagreements) if found.disagreements else kept
+    if gone:
+        numbers = {each.claim for each in gone}
+        kept = [each for each in kept if each.claim not in numbers]
+    return Differing([*kept, *come] if come else kept)
+
+
+def _claims(level: LevelReport) -> Sequence[ClaimReading]:
+    return level.disagreements.claims if isinstance(level.disagreements, Differing) else ()
 
 
 def _small(claims: Sequence[ClaimReading], prepared: Prepared) -> Compared:

@@ -1,13 +1,14 @@
 """What a report says of claims, or of answers: counts, table, coefficients, detection, rate."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from faithtui.domain.agreement import Table
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.readings import DesignReading
+from faithtui.domain.readings import ClaimReading, DesignReading
 from faithtui.domain.reported.settings import Level
 
 
@@ -154,6 +155,52 @@ class Disagreement(NamedTuple):
     """All of them before the judge's word was known."""
 
 
+class Differing(Sequence[Disagreement]):
+    """Claims with different labels, made when they are looked at: a run may have 100,000.
+
+    Args:
+        claims: With a label of the judge and another one of people.
+    """
+
+    __slots__ = ("claims",)
+
+    def __init__(self, claims: Sequence[ClaimReading]) -> None:
+        self.claims = claims
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self.claims)
+
+    @overload
+    def __getitem__(self, at: int) -> Disagreement: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Differing": ...
+    def __getitem__(self, at: int | slice) -> "Disagreement | Differing":
+        """Give one, or some of them."""
+        if isinstance(at, slice):
+            return Differing(self.claims[at])
+        claim = self.claims[at]
+        return Disagreement(
+            claim.claim,
+            claim.conversation,
+            claim.key,
+            claim.turn,
+            str(claim.judge),
+            str(claim.human),
+            claim.text,
+            tuple([each.reviewer for each in claim.opinions]),
+            claim.blind is True,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what they say."""
+        return isinstance(other, Differing) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        """Hash what they say."""
+        return hash(tuple(self))
+
+
 @dataclass(frozen=True, slots=True)
 class MarginTest:
     """Whether two sides use the labels equally often, as if units were independent."""
@@ -255,7 +302,7 @@ class LevelReport:
     lenient: Detection | None
     """Unfaithful is whatever is not supported, unsure included; None for answers."""
     rate: Rate
-    disagreements: tuple[Disagreement, ...]
+    disagreements: Sequence[Disagreement]
     """In the order of the readings."""
     weights: tuple[tuple[str, float], ...] = ()
     """Of a sample by strata: how many units a compared one of each stratum stands for; without
