@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import compress
+from typing import cast
 
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.readings import (
@@ -50,7 +50,9 @@ class Compared:
         self.every = [claim for claim in claims if claim.human in names and claim.judge in names]
         """All that were compared, of the sample or not."""
         drawn = design.kind in DRAWN
-        self.inside = [each for each in self.every if not drawn or each.position is not None]
+        self.inside = (
+            [each for each in self.every if each.position is not None] if drawn else self.every
+        )
         """Those the figures are about."""
         frame = None
         if design.kind is DesignKind.STRATIFIED:
@@ -75,8 +77,8 @@ class Compared:
         inside = self.inside
         self.units = self.figures.units(
             [claim.group for claim in inside],
-            [str(claim.human) for claim in inside],
-            [str(claim.judge) for claim in inside],
+            cast(list[str], [claim.human for claim in inside]),
+            cast(list[str], [claim.judge for claim in inside]),
             [claim.stratum for claim in inside] if frame is not None else (),
         )
         """People's consensus beside the judge's label, in the order of `inside`."""
@@ -114,15 +116,19 @@ def claim_level_report(
     for (judge, human), times in pairs.items():
         if judge not in known:
             unjudged[human] += times
-    states = [claim.state for claim in claims if claim.human is None]
+    states = [claim.state for claim in claims if claim.human is None] if unreviewed else []
     blind = [claim.blind for claim in both]
+    groups = [claim.group for claim in claims]
+    reviewers = [claim.reviewers for claim in claims]
     coverage = Coverage(
         total=len(claims),
         conversations=len({claim.conversation for claim in claims}),
-        groups=len({claim.group for claim in claims}),
+        groups=len(set(groups)),
         rows=sum([claim.windows for claim in claims]),
         compared=len(both),
-        compared_groups=len({claim.group for claim in both}),
+        compared_groups=len(
+            set(compared.units.groups if both is compared.inside else [c.group for c in both])
+        ),
         agreed=agreed,
         overridden=len(both) - agreed,
         unreviewed=unreviewed,
@@ -133,7 +139,13 @@ def claim_level_report(
         unscored=0,
         missing_verdicts=sum(unjudged.values()),
         several_reviewers=sum(
-            [claim.reviewers >= 2 for claim in claims if claim.human is not None]
+            [
+                number >= 2
+                for number, human in zip(reviewers, people, strict=True)
+                if human is not None
+            ]
+            if max(reviewers, default=0) >= 2
+            else []
         ),
         blind=blind.count(True),
         shown=blind.count(False),
@@ -161,7 +173,7 @@ def claim_level_report(
         strict=figures.detection(whole, figures.bad, main=True),
         lenient=figures.detection(whole, not_good, main=True),
         rate=rate_of(
-            _rate_units(claims, judges, people, rule, compared),
+            _rate_units(claims, groups, judges, people, rule, compared),
             compared.design,
             names,
             figures.settings.level,
@@ -173,6 +185,7 @@ def claim_level_report(
 
 def _rate_units(
     claims: Sequence[ClaimReading],
+    groups: Sequence[str],
     judges: Sequence[str | None],
     people: Sequence[str | None],
     rule: ScoringRule,
@@ -181,21 +194,18 @@ def _rate_units(
     """Say of all claims but unfair ones what passes."""
     names, drawn = compared.labels.names, compared.design.kind in DRAWN
     by_design = compared.design.kind is DesignKind.STRATIFIED
-    fair = [human != NOT_A_CLAIM for human in people]
     passing: dict[str | None, bool] = {name: name in rule.passing for name in names}
     known: dict[str | None, str] = {name: name for name in names}
-    strata = (
-        [claim.stratum for claim in claims] if by_design else [known.get(each) for each in judges]
+    found = RateUnits(
+        groups=groups,
+        strata=[claim.stratum for claim in claims] if by_design else [*map(known.get, judges)],
+        judge=[*map(passing.get, judges)],
+        human=[*map(passing.get, people)],
+        drawn=[claim.position is not None for claim in claims] if drawn else (),
     )
-    return RateUnits(
-        groups=list(compress([claim.group for claim in claims], fair)),
-        strata=list(compress(strata, fair)),
-        judge=list(compress(map(passing.get, judges), fair)),
-        human=list(compress(map(passing.get, people), fair)),
-        drawn=list(compress([claim.position is not None for claim in claims], fair))
-        if drawn
-        else (),
-    )
+    if NOT_A_CLAIM not in people:
+        return found
+    return found.within([human != NOT_A_CLAIM for human in people])
 
 
 def answer_level_report(

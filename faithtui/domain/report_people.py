@@ -99,7 +99,10 @@ def human_report(claims: Sequence[ClaimReading], figures: Figures) -> HumanRepor
     The judge does not enter, and every unit counts once: who labels a second time is not drawn by
     the sample's design.
     """
-    several = [claim for claim in claims if len(claim.opinions) > 1]
+    numbers = [len(claim.opinions) for claim in claims]
+    if max(numbers, default=0) < 2:
+        return None
+    several = [claim for claim, number in zip(claims, numbers, strict=True) if number > 1]
     shared = [(claim.group, words) for claim in several if len(words := _words(claim, figures)) > 1]
     if not shared:
         return None

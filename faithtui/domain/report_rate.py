@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from faithtui.domain.agreement import share, share_of_kinds
 from faithtui.domain.estimates import Estimate, Reason, withheld
@@ -34,6 +35,16 @@ class RateUnits:
     """Passes by people; None: no label that counts."""
     drawn: Sequence[bool] = ()
     """In the sample the report rests on; () where there is none."""
+
+    def within(self, flags: Sequence[bool]) -> "RateUnits":
+        """Keep the units whose flag is set."""
+        return RateUnits(
+            groups=list(compress(self.groups, flags)),
+            strata=list(compress(self.strata, flags)),
+            judge=list(compress(self.judge, flags)),
+            human=list(compress(self.human, flags)),
+            drawn=list(compress(self.drawn, flags)),
+        )
 
 
 def rate_of(units: RateUnits, design: DesignReading, labels: Sequence[str], level: float) -> Rate:
@@ -168,10 +179,10 @@ def _kinds(units: RateUnits, names: Sequence[str | None], *, only_drawn: bool) -
         for name, place in place_of.items()
         for flag in (None, False, True)
     }
-    columns = zip(units.groups, zip(units.strata, human, strict=True), strict=True)
-    if None in place_of:
-        packed.add((group, more[key]) for group, key in columns)
-    else:
+    if None not in place_of and None in units.strata:
         # What is not in the frame is of no stratum.
-        packed.add((group, more[key]) for group, key in columns if key[0] is not None)
+        inside = [name is not None for name in units.strata]
+        units, human = units.within(inside), list(compress(human, inside))
+    keys = zip(units.strata, human, strict=True)
+    packed.add(zip(units.groups, map(more.__getitem__, keys), strict=True))
     return kinds_of_counts(packed.kinds())

@@ -181,10 +181,14 @@ def calibration_report(compared: Compared, source: str) -> CalibrationReport | N
     """
     figures, settings = compared.figures, compared.figures.settings
     good = {each.name for each in compared.labels.labels if each.polarity is Polarity.GOOD}
+    confidences = [claim.confidence for claim in compared.inside]
+    if confidences.count(None) == len(confidences):
+        return None
+    weights = figures.weights(compared.units)
     known = [
-        (claim, claim.confidence, weight)
-        for claim, weight in zip(compared.inside, figures.weights(compared.units), strict=True)
-        if claim.confidence is not None and weight
+        (claim, confidence, weight)
+        for claim, confidence, weight in zip(compared.inside, confidences, weights, strict=True)
+        if confidence is not None and weight
     ]
     if not known:
         return None

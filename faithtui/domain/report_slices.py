@@ -186,16 +186,17 @@ def progress(compared: Compared) -> ProgressReport:
         found = last if whole is tables[-1] else figures.one(statistic, whole)
         history.append(ProgressPoint(labels, found.value, found.ci_low, found.ci_high))
     half = _half_width(last)
-    groups = len(set(units.groups))
-    size = len(figures.categories)
-    rows = {figures.categories.index(name) for name in figures.bad}
-    bad = sum(times for cell, times in Counter(units.cells).items() if cell // size in rows)
+    rows = compared.whole.total.raw.rows
+    bad = sum(rows[figures.categories.index(name)] for name in figures.bad)
     return ProgressReport(
         target=name,
         target_half_width=wanted,
         half_width=half,
         needed=None if half is None else labels_still_needed(len(units), half, wanted),
-        stop=half is not None and half <= wanted and groups >= FEWEST_GROUPS and bad >= FEWEST_BAD,
+        stop=half is not None
+        and half <= wanted
+        and last.clusters >= FEWEST_GROUPS
+        and bad >= FEWEST_BAD,
         history=tuple(history),
     )
 
