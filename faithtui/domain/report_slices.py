@@ -1,10 +1,12 @@
 """Where the judge goes wrong, and how far labelling is: parts and prefixes of the same units."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from heapq import nsmallest
 from itertools import compress
+from typing import TypeVar
 
 from faithtui.domain import detection
 from faithtui.domain.agreement import KAPPA, PERCENT
@@ -25,6 +27,7 @@ MOST_POINTS = 8
 FEWEST_GROUPS = 20
 FEWEST_BAD = 10
 """What an interval needs before it may say that it is narrow enough."""
+KeyT = TypeVar("KeyT", int, str)
 
 
 def breakdowns(compared: Compared, said: Said, metric: str, model: str) -> tuple[Breakdown, ...]:
@@ -40,11 +43,6 @@ def breakdowns(compared: Compared, said: Said, metric: str, model: str) -> tuple
     every = _Sliced(compared.units, compared.part, figures)
     alike = said.part is compared.part
     opinions = every if alike else _Sliced(said.units, said.part, figures)
-    turns = [claim.turn for claim in claims]
-    windows = [claim.windows for claim in claims]
-    turn_names = {turn: f"turn {turn + 1}" for turn in set(turns)}
-    window_names = {number: str(number) for number in set(windows)}
-    whole = _breakdown(Slice.METRIC, [metric] * len(claims), every)
     coded = [
         (opinion.code, place)
         for place, claim in enumerate(claims)
@@ -54,13 +52,11 @@ def breakdowns(compared: Compared, said: Said, metric: str, model: str) -> tuple
     with_code = compared.units.taken([place for _, place in coded])
     found = (
         _breakdown(Slice.CONVERSATION, [claim.key for claim in claims], every),
-        _breakdown(Slice.TURN, list(map(turn_names.__getitem__, turns)), every),
+        _breakdown(Slice.TURN, [claim.turn for claim in claims], every, _turn),
         _by_verdict(compared),
-        _breakdown(Slice.WINDOWS, list(map(window_names.__getitem__, windows)), every),
-        whole,
-        Breakdown(
-            Slice.MODEL, tuple(replace(row, key=model) for row in whole.rows), whole.suppressed
-        ),
+        _breakdown(Slice.WINDOWS, [claim.windows for claim in claims], every),
+        _undivided(Slice.METRIC, metric, every),
+        _undivided(Slice.MODEL, model, every),
         _breakdown(Slice.RATER, said.reviewers, opinions),
         _breakdown(Slice.CODE, [code for code, _ in coded], _Sliced(with_code, None, figures)),
     )
@@ -71,33 +67,45 @@ class _Sliced:
     """What is broken down."""
 
     def __init__(self, units: Units, whole: Whole | None, figures: Figures) -> None:
-        """Take units with their tables by group, None where they are not known."""
+        """Take units with their tables by group, None where they are still to be made."""
         self.units = units
         self.whole = whole
         self.figures = figures
 
     @cached_property
-    def row(self) -> SliceRow | None:
-        """Give the row of all of it, which several breakdowns have; None: not known."""
-        return None if self.whole is None else _row("", len(self.units), self.whole, self.figures)
+    def row(self) -> SliceRow:
+        """Give the row of all of it, which several breakdowns have."""
+        whole = self.figures.part(self.units) if self.whole is None else self.whole
+        return _row("", len(self.units), whole, self.figures)
 
 
-def _breakdown(by: Slice, keys: Sequence[str], sliced: _Sliced) -> Breakdown:
-    """Break units down by a key of each."""
+def _turn(position: int) -> str:
+    return f"turn {position + 1}"
+
+
+def _undivided(by: Slice, name: str, sliced: _Sliced) -> Breakdown:
+    """Give all units as one part."""
+    n = len(sliced.units)
+    if n < LEAST:
+        return Breakdown(by, (), int(n > 0))
+    return Breakdown(by, (replace(sliced.row, key=name),), 0)
+
+
+def _breakdown(
+    by: Slice, keys: Sequence[KeyT], sliced: _Sliced, name: Callable[[KeyT], str] = str
+) -> Breakdown:
+    """Break units down by a key of each, of which the name is shown."""
     units, figures = sliced.units, sliced.figures
     sizes = Counter(keys)
-    enough = {key for key, size in sizes.items() if size >= LEAST}
-    if len(enough) == len(sizes) == 1 and sliced.row is not None:
-        rows = [replace(sliced.row, key=key) for key in enough]
-    else:
-        worst = sorted(enough)
-        if len(worst) > MOST_PARTS:
-            shares = _shares(sizes, keys, units, figures)
-            worst = sorted(worst, key=shares.__getitem__)[:MOST_PARTS]
-        rows = _rows(
-            [(key, sizes[key], part) for key, part in figures.parts(units, keys, worst).items()],
-            figures,
-        )
+    if len(sizes) == 1:
+        return _undivided(by, name(keys[0]), sliced)
+    enough = [key for key, size in sizes.items() if size >= LEAST]
+    worst = enough
+    if len(enough) > MOST_PARTS:
+        shares = _shares(sizes, keys, units, figures)
+        worst = nsmallest(MOST_PARTS, enough, key=lambda key: (shares[key], name(key)))
+    parts = figures.parts(units, keys, worst)
+    rows = _rows([(name(key), sizes[key], part) for key, part in parts.items()], figures)
     return Breakdown(by, _worst_first(rows), len(sizes) - len(enough), len(enough) - len(rows))
 
 
@@ -138,15 +146,15 @@ def _worst_first(rows: Iterable[SliceRow]) -> tuple[SliceRow, ...]:
 
 
 def _shares(
-    sizes: Mapping[str, int], keys: Sequence[str], units: Units, figures: Figures
-) -> Mapping[str, float]:
+    sizes: Mapping[KeyT, int], keys: Sequence[KeyT], units: Units, figures: Figures
+) -> Mapping[KeyT, float]:
     """Compute how far each part agrees, only to find the worst ones; 2 where it cannot be said."""
     agreed = figures.agreed_cells
     if figures.frame is None:
         right = Counter(compress(keys, [cell in agreed for cell in units.cells]))
         return {key: right[key] / size for key, size in sizes.items()}
-    whole: dict[str, float] = defaultdict(float)
-    same: dict[str, float] = defaultdict(float)
+    whole: dict[KeyT, float] = defaultdict(float)
+    same: dict[KeyT, float] = defaultdict(float)
     for key, cell, weight in zip(keys, units.cells, figures.weights(units), strict=True):
         whole[key] += weight
         same[key] += weight if cell in agreed else 0

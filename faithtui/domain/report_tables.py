@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from itertools import compress, pairwise
+from typing import Any, TypeVar
 
 from faithtui.domain import detection
 from faithtui.domain.agreement import (
@@ -42,6 +42,8 @@ PI = Statistic(coefficients.scott_pi, lambda table: table.n, Scale.ATANH)
 
 Whole = Grouped[Any]
 """Tables of all groups: `Table` where every unit weighs the same, else `StratifiedTable`."""
+
+NameT = TypeVar("NameT", int, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,9 @@ class Figures:
             packed.add(pairs if self.frame is None else (each for each in pairs if each[1]))
             yield self._tables(packed)
 
-    def parts(self, units: Units, names: Sequence[str], wanted: Iterable[str]) -> dict[str, Whole]:
+    def parts(
+        self, units: Units, names: Sequence[NameT], wanted: Iterable[NameT]
+    ) -> dict[NameT, Whole]:
         """Put several parts of the units into tables by group, see `part`.
 
         Args:
@@ -141,7 +145,9 @@ class Figures:
         """
         packed = {name: self._empty(len(units)) for name in wanted}
         rows = zip(names, units.groups, self._added(units), strict=True)
-        add_by_key(packed, rows if self.frame is None else (each for each in rows if each[2]))
+        # Of ten thousand conversations only the worst are wanted.
+        some = compress(rows, map(packed.__contains__, names))
+        add_by_key(packed, some if self.frame is None else (each for each in some if each[2]))
         return {name: self._tables(each) for name, each in packed.items()}
 
     def _empty(self, most: int) -> PackedGroups:

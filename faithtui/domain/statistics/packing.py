@@ -6,6 +6,9 @@ are single steps of the interpreter, where a table per group would be hundreds o
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+NameT = TypeVar("NameT", int, str)
 
 _BITS = 32
 """Of a count, where it is not known how large one can become."""
@@ -46,16 +49,14 @@ class PackedGroups:
         }
 
 
-def add_by_key(parts: Mapping[str, PackedGroups], units: Iterable[tuple[str, str, int]]) -> None:
-    """Add to the counts of several parts at once: per unit its part, its group and what is added.
-
-    Units of other parts are left out.
-    """
+def add_by_key(
+    parts: Mapping[NameT, PackedGroups], units: Iterable[tuple[NameT, str, int]]
+) -> None:
+    """Add to the counts of several parts: per unit its part, its group and what is added."""
     by_part = {name: part._by_group for name, part in parts.items()}
     for name, group, more in units:
-        found = by_part.get(name)
-        if found is not None:
-            found[group] = found.get(group, 0) + more
+        found = by_part[name]
+        found[group] = found.get(group, 0) + more
 
 
 def packed_kinds(
