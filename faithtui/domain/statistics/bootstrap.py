@@ -1,7 +1,8 @@
 """The cluster bootstrap: as many conversations drawn again, with replacement, many times.
 
 A second opinion beside the jackknife. The same seed gives the same interval, in each of the two
-ways of drawing: with numpy where it is installed, in plain Python where it is not.
+ways of drawing: with numpy where it is installed and there are many conversations, else in plain
+Python.
 """
 
 import math
@@ -9,18 +10,24 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import islice
 from operator import mul
 from statistics import stdev
 from typing import Self
 
 from faithtui.domain.estimates import LEVEL, Estimate, Method, Point, Reason
 from faithtui.domain.statistics.leaving_out import Statistic, measure
-from faithtui.domain.statistics.table_groups import Grouped, ReadableT, WholeT
+from faithtui.domain.statistics.table_groups import Grouped, ReadableT, WholeT, read
+from faithtui.domain.statistics.tables import Counted
 
 RESAMPLES = 2_000
 
 _CELLS = 4_000_000
 """Numbers held at a time, about 100 MB with their copies."""
+_READ_TOGETHER = 100
+"""Resamples that are read at once."""
+_NUMPY_FROM = 250
+"""Groups from which drawing in plain Python takes longer than importing numpy."""
 _FEW_KINDS = 16
 """Drawing a kind's number costs about as much as drawing this many single groups."""
 _EXPECTED = 16
@@ -35,8 +42,8 @@ def has_numpy() -> bool:
 
 
 def resampled(
-    groups: Grouped[WholeT], *, resamples: int, seed: int, with_numpy: bool
-) -> Iterator[WholeT]:
+    groups: Grouped[ReadableT], *, resamples: int, seed: int, with_numpy: bool
+) -> Iterator[Counted | Reason]:
     """Draw as many groups as there are, with replacement, many times.
 
     Args:
@@ -46,14 +53,14 @@ def resampled(
         with_numpy: Needs numpy; the draws are others than in plain Python.
 
     Yields:
-        The total of each resample.
+        The cells of each resample's total, or why they are not known.
 
     Source:
         Efron 1979, Annals of Statistics 7:1-26, with conversations as what is drawn.
     """
-    if with_numpy:
-        return _with_numpy(groups, resamples, seed)
-    return _plain(groups, resamples, seed)
+    draws = (_with_numpy if with_numpy else _plain)(groups, resamples, seed)
+    while some := list(islice(draws, _READ_TOGETHER)):
+        yield from read(groups.total, some)
 
 
 def bootstrap_measures(
@@ -77,7 +84,8 @@ def bootstrap_measures(
         resamples: How many.
         seed: Decides the draws.
         level: Confidence level in (0, 1).
-        with_numpy: Draw with numpy or without; None: with it where it is installed.
+        with_numpy: Draw with numpy or without; None: with it where it is installed and there are
+            so many groups that importing it pays.
         on_progress: Told now and then how many resamples are done.
 
     Returns:
@@ -93,11 +101,13 @@ def bootstrap_measures(
     }
     if not values:
         return found
-    use_numpy = has_numpy() if with_numpy is None else with_numpy
+    use_numpy = with_numpy
+    if use_numpy is None:
+        use_numpy = groups.groups >= _NUMPY_FROM and has_numpy()
     draws = resampled(groups, resamples=resamples, seed=seed, with_numpy=use_numpy)
-    for number, total in enumerate(draws, 1):
+    for number, cells in enumerate(draws, 1):
         for name, known in values.items():
-            value: Point = statistics[name].of(total)
+            value: Point = cells if isinstance(cells, Reason) else statistics[name].compute(cells)
             if not isinstance(value, Reason):
                 known.append(value)
         if on_progress is not None and (number % 100 == 0 or number == resamples):
@@ -142,7 +152,7 @@ def _percentiles(
     )
 
 
-def _plain(groups: Grouped[WholeT], resamples: int, seed: int) -> Iterator[WholeT]:
+def _plain(groups: Grouped[WholeT], resamples: int, seed: int) -> Iterator[Sequence[float]]:
     """Draw how often each kind comes, or each group where hardly two are alike, and sum."""
     packing = _Packing.of(groups)
     columns = packing.columns
@@ -156,7 +166,7 @@ def _plain(groups: Grouped[WholeT], resamples: int, seed: int) -> Iterator[Whole
         else:
             places = chance.choices(kind_of, k=len(kind_of))
             sums = [sum(map(column.__getitem__, places)) for column in columns]
-        yield groups.total.rebuilt(packing.unpacked(sums))
+        yield packing.unpacked(sums)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +244,7 @@ def _binomial(chance: random.Random, n: int, share: float) -> int:
     return heads + found
 
 
-def _with_numpy(groups: Grouped[WholeT], resamples: int, seed: int) -> Iterator[WholeT]:
+def _with_numpy(groups: Grouped[WholeT], resamples: int, seed: int) -> Iterator[Sequence[float]]:
     """Draw how often each kind comes, some resamples at a time, and sum by matrix product."""
     import numpy as np  # optional and slow to import, so only where it is used
 
@@ -253,5 +263,4 @@ def _with_numpy(groups: Grouped[WholeT], resamples: int, seed: int) -> Iterator[
             for row in range(rows):
                 places = chance.integers(count, size=count)
                 drawn[row] = np.bincount(kind_of[places], minlength=size)
-        for total in (drawn @ parts).tolist():
-            yield groups.total.rebuilt(total)
+        yield from (drawn @ parts).tolist()

@@ -9,11 +9,14 @@ from itertools import chain, repeat
 from operator import add, mul
 from typing import Generic, TypeVar
 
+from faithtui.domain.estimates import Reason
 from faithtui.domain.statistics.packing import PackedGroups, packed_kinds
 from faithtui.domain.statistics.tables import (
+    Counted,
     NumberT,
     Readable,
     Separable,
+    Summed,
     Sums,
     Table,
     WeightedTable,
@@ -64,11 +67,11 @@ class GroupedTable(Grouped[Table]):
         return GroupedTable(*collapsed_groups(self, positive))
 
 
-Counted = tuple[WholeT, tuple[tuple[tuple[float, ...], int], ...]]
+Kinds = tuple[WholeT, tuple[tuple[tuple[float, ...], int], ...]]
 """Total and counted groups, as `Grouped` takes them."""
 
 
-def grouped(empty: WholeT, groups: Iterable[WholeT]) -> Counted[WholeT]:
+def grouped(empty: WholeT, groups: Iterable[WholeT]) -> Kinds[WholeT]:
     """Put groups together.
 
     Args:
@@ -78,7 +81,7 @@ def grouped(empty: WholeT, groups: Iterable[WholeT]) -> Counted[WholeT]:
     return summed(empty, Counter(group.parts for group in groups))
 
 
-def collapsed_groups(whole: Grouped[ReadableT], positive: Sequence[str]) -> Counted[ReadableT]:
+def collapsed_groups(whole: Grouped[ReadableT], positive: Sequence[str]) -> Kinds[ReadableT]:
     """Collapse the total and every group."""
     total = whole.total.collapsed(positive)
     into: list[list[Sequence[float]]] = [[[0] * len(whole.counted)] for _ in total.parts]
@@ -96,28 +99,49 @@ def rests(groups: Grouped[Table]) -> list[tuple[Sums, int, Sums]]:
 
     Computed part by part for all groups together, which is several times as fast as by group.
     """
-    total, size = groups.total, len(groups.total.categories)
-    cells = [*map(list, groups.columns)]
-    rows = [_sum(cells[start : start + size]) for start in range(0, size * size, size)]
-    columns = [_sum(cells[start::size]) for start in range(size)]
-    n, agreed = _sum(rows), _sum(cells[:: size + 1])
-    parts = _tables(total.categories, cells, [n, agreed], rows, columns)
+    total = groups.total
+    cells = groups.columns
+    rows, columns, sums = _sums(cells, len(total.categories))
+    parts = _tables(total.categories, cells, rows, columns, sums)
     others = _tables(
         total.categories,
         _left(total.parts, cells),
-        _left((total.n, total.agreed), [n, agreed]),
         _left(total.rows, rows),
         _left(total.columns, columns),
+        _left((total.n, total.agreed), sums),
     )
     return list(zip(parts, [times for _, times in groups.counted], others, strict=True))
 
 
+def read(shape: ReadableT, wholes: Sequence[Sequence[float]]) -> Iterator[Counted | Reason]:
+    """Read the cells of many wholes, given by their parts, at once.
+
+    Args:
+        shape: A whole of the same kind.
+        wholes: Their parts; at least one.
+    """
+    if not isinstance(shape, Table):
+        for parts in wholes:
+            cells = shape.rebuilt(parts).read()
+            yield cells if isinstance(cells, Reason) else Summed(cells)
+        return
+    columns = list(zip(*wholes, strict=True))
+    yield from _tables(shape.categories, columns, *_sums(columns, len(shape.categories)))
+
+
+_Columns = Sequence[Sequence[float]]
+"""Numbers of many tables: one column for each cell, row, column or sum."""
+
+
+def _sums(cells: _Columns, size: int) -> tuple[_Columns, _Columns, _Columns]:
+    """Add up rows, columns, and all units and the agreed ones of many tables."""
+    rows = [_sum(cells[start : start + size]) for start in range(0, size * size, size)]
+    columns = [_sum(cells[start::size]) for start in range(size)]
+    return rows, columns, [_sum(rows), _sum(cells[:: size + 1])]
+
+
 def _tables(
-    names: tuple[str, ...],
-    cells: Sequence[Sequence[float]],
-    sums: Sequence[Sequence[float]],
-    rows: Sequence[Sequence[float]],
-    columns: Sequence[Sequence[float]],
+    names: tuple[str, ...], cells: _Columns, rows: _Columns, columns: _Columns, sums: _Columns
 ) -> Iterator[Sums]:
     by_table = (zip(*each, strict=True) for each in (cells, rows, columns))
     return map(Sums, repeat(names), *by_table, *sums)
@@ -224,7 +248,7 @@ def with_cells(whole: Grouped[PlainT], kept: Collection[int]) -> Grouped[PlainT]
 
 def summed(
     shape: WholeT, kinds: Mapping[tuple[int, ...], int] | Mapping[tuple[float, ...], int]
-) -> Counted[WholeT]:
+) -> Kinds[WholeT]:
     """Add groups up that are counted already, by their parts."""
     columns = zip(*kinds, strict=True) if kinds else ([] for _ in shape.parts)
     times = list(kinds.values())
