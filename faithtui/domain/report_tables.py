@@ -206,16 +206,30 @@ class Figures:
         """Compute figures with their intervals, leaving out one group at a time."""
         return measures(statistics, whole, self.settings.level)
 
-    def resampled(self, statistics: Mapping[str, Statistic], whole: Whole) -> dict[str, Estimate]:
-        """Compute the figures of a level with their intervals, as the settings want them."""
+    def resampled(
+        self,
+        statistics: Mapping[str, Statistic],
+        whole: Whole,
+        positive: tuple[str, ...] | None = None,
+    ) -> dict[str, Estimate]:
+        """Compute the figures of a level with their intervals, as the settings want them.
+
+        Args:
+            statistics: Figures by name.
+            whole: Tables by group.
+            positive: Labels that are put together, and all the others too; None: all stay apart.
+        """
         settings = self.settings
         if settings.interval is IntervalMethod.JACKKNIFE:
-            return self.measure(statistics, whole)
+            return self.measure(
+                statistics, whole if positive is None else collapsed(whole, positive)
+            )
         from faithtui.domain.statistics.bootstrap import bootstrap_measures
 
         return bootstrap_measures(
             statistics,
             whole,
+            positive,
             resamples=settings.resamples,
             seed=settings.seed,
             level=settings.level,
@@ -297,20 +311,21 @@ class Figures:
         self, whole: Whole, positive: tuple[str, ...], *, main: bool = False
     ) -> Detection:
         """Ask how well the judge finds units with some labels; `main` as in `agreement`."""
-        binary = collapsed(whole, positive)
-        (tp, fn), (fp, tn) = binary.total.raw.counts
-        figures = (self.resampled if main else self.measure)(
-            {
-                "prevalence": detection.PREVALENCE,
-                "precision": detection.PRECISION,
-                "recall": detection.RECALL,
-                "specificity": detection.SPECIFICITY,
-                "npv": detection.NPV,
-                "f1": detection.F1,
-                "balanced_accuracy": detection.BALANCED_ACCURACY,
-                "mcc": detection.MCC,
-            },
-            binary,
+        (tp, fn), (fp, tn) = whole.total.collapsed(positive).raw.counts
+        statistics = {
+            "prevalence": detection.PREVALENCE,
+            "precision": detection.PRECISION,
+            "recall": detection.RECALL,
+            "specificity": detection.SPECIFICITY,
+            "npv": detection.NPV,
+            "f1": detection.F1,
+            "balanced_accuracy": detection.BALANCED_ACCURACY,
+            "mcc": detection.MCC,
+        }
+        figures = (
+            self.resampled(statistics, whole, positive)
+            if main
+            else self.measure(statistics, collapsed(whole, positive))
         )
         return Detection(positive=positive, tp=tp, fp=fp, fn=fn, tn=tn, **figures)
 

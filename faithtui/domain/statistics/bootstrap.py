@@ -9,16 +9,21 @@ import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib.util import find_spec
-from itertools import islice
 from operator import mul
-from statistics import stdev
 from typing import Self
 
-from faithtui.domain.estimates import LEVEL, Estimate, Method, Point, Reason
-from faithtui.domain.statistics.leaving_out import Statistic, measure
-from faithtui.domain.statistics.table_groups import Grouped, ReadableT, WholeT, read
-from faithtui.domain.statistics.tables import Counted
+from faithtui.domain.estimates import LEVEL, Estimate, Method, Reason
+from faithtui.domain.statistics.leaving_out import Statistic, measures
+from faithtui.domain.statistics.table_groups import (
+    Grouped,
+    ReadableT,
+    WholeT,
+    collapsed_groups,
+    collapsed_parts,
+    read,
+)
 
 RESAMPLES = 2_000
 
@@ -42,8 +47,8 @@ def has_numpy() -> bool:
 
 
 def resampled(
-    groups: Grouped[ReadableT], *, resamples: int, seed: int, with_numpy: bool
-) -> Iterator[Counted | Reason]:
+    groups: Grouped[WholeT], *, resamples: int, seed: int, with_numpy: bool
+) -> Iterator[Sequence[float]]:
     """Draw as many groups as there are, with replacement, many times.
 
     Args:
@@ -53,19 +58,26 @@ def resampled(
         with_numpy: Needs numpy; the draws are others than in plain Python.
 
     Yields:
-        The cells of each resample's total, or why they are not known.
+        The parts of each resample's total.
 
     Source:
         Efron 1979, Annals of Statistics 7:1-26, with conversations as what is drawn.
     """
-    draws = (_with_numpy if with_numpy else _plain)(groups, resamples, seed)
-    while some := list(islice(draws, _READ_TOGETHER)):
-        yield from read(groups.total, some)
+    return (_with_numpy if with_numpy else _plain)(groups, resamples, seed)
+
+
+@lru_cache(maxsize=1)
+def _totals(
+    groups: Grouped[WholeT], resamples: int, seed: int, with_numpy: bool
+) -> Sequence[Sequence[float]]:
+    """Draw resamples; the figures of a level are read off the same ones."""
+    return tuple(resampled(groups, resamples=resamples, seed=seed, with_numpy=with_numpy))
 
 
 def bootstrap_measures(
     statistics: Mapping[str, Statistic],
     groups: Grouped[ReadableT],
+    positive: Sequence[str] | None = None,
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -81,6 +93,8 @@ def bootstrap_measures(
     Args:
         statistics: Figures by name; all are read off the same resamples.
         groups: Groups of counted, weighted or stratified tables.
+        positive: Labels that are put together, and all the others too; None: all stay apart. The
+            resamples are the same ones.
         resamples: How many.
         seed: Decides the draws.
         level: Confidence level in (0, 1).
@@ -95,7 +109,8 @@ def bootstrap_measures(
     Source:
         Efron & Tibshirani, An Introduction to the Bootstrap (1993), 13.3: percentile interval.
     """
-    found = {name: measure(each, groups, level) for name, each in statistics.items()}
+    shown = groups if positive is None else Grouped(*collapsed_groups(groups, positive))
+    found = measures(statistics, shown, level)
     values: dict[str, list[float]] = {
         name: [] for name, each in found.items() if each.method not in (None, Method.WILSON)
     }
@@ -104,14 +119,18 @@ def bootstrap_measures(
     use_numpy = with_numpy
     if use_numpy is None:
         use_numpy = groups.groups >= _NUMPY_FROM and has_numpy()
-    draws = resampled(groups, resamples=resamples, seed=seed, with_numpy=use_numpy)
-    for number, cells in enumerate(draws, 1):
+    totals = _totals(groups, resamples, seed, use_numpy)
+    for first in range(0, resamples, _READ_TOGETHER):
+        drawn = totals[first : first + _READ_TOGETHER]
+        if positive is not None:
+            drawn = collapsed_parts(groups.total, drawn, positive)
+        cells = list(read(shown.total, drawn))
         for name, known in values.items():
-            value: Point = cells if isinstance(cells, Reason) else statistics[name].compute(cells)
-            if not isinstance(value, Reason):
-                known.append(value)
-        if on_progress is not None and (number % 100 == 0 or number == resamples):
-            on_progress(number)
+            compute = statistics[name].compute
+            computed = [each if isinstance(each, Reason) else compute(each) for each in cells]
+            known += [value for value in computed if not isinstance(value, Reason)]
+        if on_progress is not None:
+            on_progress(first + len(drawn))
     for name, known in values.items():
         found[name] = _percentiles(found[name], known, resamples, level)
     return found
@@ -148,8 +167,14 @@ def _percentiles(
         ci_low=quantile(ordered, (1 - level) / 2),
         ci_high=quantile(ordered, (1 + level) / 2),
         method=Method.BOOTSTRAP,
-        se=stdev(ordered),
+        se=_spread(ordered),
     )
+
+
+def _spread(values: Sequence[float]) -> float:
+    """Compute the standard deviation of a sample of two or more."""
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum([(each - mean) ** 2 for each in values]) / (len(values) - 1))
 
 
 def _plain(groups: Grouped[WholeT], resamples: int, seed: int) -> Iterator[Sequence[float]]:

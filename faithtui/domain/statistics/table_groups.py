@@ -83,15 +83,31 @@ def grouped(empty: WholeT, groups: Iterable[WholeT]) -> Kinds[WholeT]:
 
 def collapsed_groups(whole: Grouped[ReadableT], positive: Sequence[str]) -> Kinds[ReadableT]:
     """Collapse the total and every group."""
-    total = whole.total.collapsed(positive)
-    into: list[list[Sequence[float]]] = [[[0] * len(whole.counted)] for _ in total.parts]
-    for column, place in zip(whole.columns, whole.total.collapsing(positive), strict=True):
-        into[place].append(column)
-    sums = map(_sum, into)
+    kinds = collapsed_parts(whole.total, [parts for parts, _ in whole.counted], positive)
     found: Counter[tuple[float, ...]] = Counter()
-    for parts, (_, times) in zip(zip(*sums, strict=True), whole.counted, strict=True):
+    for parts, (_, times) in zip(kinds, whole.counted, strict=True):
         found[parts] += times
-    return total, tuple(sorted(found.items()))
+    return whole.total.collapsed(positive), tuple(sorted(found.items()))
+
+
+def collapsed_parts(
+    shape: ReadableT, wholes: Sequence[Sequence[float]], positive: Sequence[str]
+) -> list[tuple[float, ...]]:
+    """Collapse many wholes, given by their parts, at once.
+
+    Args:
+        shape: A whole of the same kind.
+        wholes: Their parts.
+        positive: As for `Table.collapsed`.
+    """
+    if not wholes:
+        return []
+    none = [0] * len(wholes)
+    into: list[list[Sequence[float]]] = [[none] for _ in shape.collapsed(positive).parts]
+    columns = zip(*wholes, strict=True)
+    for column, place in zip(columns, shape.collapsing(positive), strict=True):
+        into[place].append(column)
+    return list(zip(*map(_sum, into), strict=True))
 
 
 def rests(groups: Grouped[Table]) -> list[tuple[Sums, int, Sums]]:

@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from itertools import product
+from statistics import stdev
 
 import pytest
 from hypothesis import given
@@ -258,8 +259,9 @@ def test_resampling_comes_near_the_exact_bootstrap(with_numpy: bool) -> None:
         groups = of_clusters(clusters)
         exact = exact_bootstrap(groups)
         assert isinstance(exact, tuple)
-        draws = resampled(groups, resamples=2_000, seed=5, with_numpy=with_numpy)
-        shares = [each.agreed / each.n for each in draws if not isinstance(each, Reason)]
+        drawn = resampled(groups, resamples=2_000, seed=5, with_numpy=with_numpy)
+        tables = [groups.total.rebuilt(parts) for parts in drawn]
+        shares = [table.agreed / table.n for table in tables]
         assert len(shares) == 2_000
         mean = math.fsum(shares) / len(shares)
         se = math.sqrt(math.fsum((share - mean) ** 2 for share in shares) / len(shares))
@@ -277,7 +279,7 @@ def test_each_kind_comes_as_often_as_the_binomial_says(
     kinds = [Table(names, ((1, 0), (0, 0)))] * often + [Table(names, ((0, 0), (0, 1)))] * rare
     groups = Grouped(*grouped(empty_table(names), kinds))
     drawn = resampled(groups, resamples=draws, seed=1, with_numpy=with_numpy)
-    found = [each for each in drawn if not isinstance(each, Reason)]
+    found = [groups.total.rebuilt(parts) for parts in drawn]
     assert len(found) == draws
     assert {table.n for table in found} == {count}
     seen = [table.counts[1][1] for table in found]
@@ -332,6 +334,39 @@ def test_bootstrap_intervals_are_repeatable_and_near_the_jackknife(
         assert each.ci_low == pytest.approx(jackknife.ci_low, abs=0.06)
         assert each.ci_high == pytest.approx(jackknife.ci_high, abs=0.06)
         assert each.se == pytest.approx(jackknife.se, rel=0.3)
+
+
+@pytest.mark.parametrize("kind", ["counted", "stratified"])
+def test_figures_of_two_classes_are_read_off_the_resamples_of_all_labels(kind: str) -> None:
+    chance = random.Random(5)
+    readings = [(str(i % 40), i, chance.choices(NAMES, [6, 2, 1])[0]) for i in range(400)]
+    groups: GroupedTable | Grouped[StratifiedTable] = cross_table(
+        [
+            (group, said, NAMES[(NAMES.index(said) + (i % 4 == 0)) % 3])
+            for group, i, said in readings
+        ],
+        NAMES,
+    )
+    if kind == "stratified":
+        groups = stratified(strata(chance, 40))
+    recall = detection.RECALL
+    found = bootstrap_measures(
+        {"recall": recall},
+        groups,  # type: ignore[misc]  # one call for two kinds of table
+        ("no", "idk"),
+        resamples=300,
+        seed=2,
+        with_numpy=False,
+    )["recall"]
+    values = []
+    for parts in resampled(groups, resamples=300, seed=2, with_numpy=False):
+        value = recall.of(groups.total.rebuilt(parts).collapsed(("no", "idk")))
+        assert not isinstance(value, Reason)
+        values.append(value)
+    assert found.ci_low == pytest.approx(quantile(sorted(values), 0.025))
+    assert found.ci_high == pytest.approx(quantile(sorted(values), 0.975))
+    assert found.se == pytest.approx(stdev(values))
+    assert found.value == recall.of(groups.total.collapsed(("no", "idk")))
 
 
 def test_where_the_jackknife_gives_no_interval_resampling_gives_none() -> None:
