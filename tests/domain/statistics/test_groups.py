@@ -359,7 +359,7 @@ def test_figures_of_two_classes_are_read_off_the_resamples_of_all_labels(kind: s
         with_numpy=False,
     )["recall"]
     values = []
-    for parts in resampled(groups, resamples=300, seed=2, with_numpy=False):
+    for parts in resampled(groups, resamples=300, seed=2, with_numpy=False):  # type: ignore[misc]
         value = recall.of(groups.total.rebuilt(parts).collapsed(("no", "idk")))
         assert not isinstance(value, Reason)
         values.append(value)
