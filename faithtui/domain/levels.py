@@ -151,7 +151,11 @@ def claim_level_report(
         shown=blind.count(False),
         by_verdict=_by_verdict(
             pairs,
-            Counter([claim.judge for claim in claims if claim.state is LabelState.SKIPPED]),
+            Counter(
+                [claim.judge for claim in claims if claim.state is LabelState.SKIPPED]
+                if unreviewed
+                else []
+            ),
             names,
         ),
         skipped=states.count(LabelState.SKIPPED),

@@ -151,8 +151,8 @@ def _shares(
     """Compute how far each part agrees, only to find the worst ones; 2 where it cannot be said."""
     agreed = figures.agreed_cells
     if figures.frame is None:
-        right = Counter(compress(keys, [cell in agreed for cell in units.cells]))
-        return {key: right[key] / size for key, size in sizes.items()}
+        wrong = Counter(compress(keys, [cell not in agreed for cell in units.cells]))
+        return {key: (size - wrong[key]) / size for key, size in sizes.items()}
     whole: dict[KeyT, float] = defaultdict(float)
     same: dict[KeyT, float] = defaultdict(float)
     for key, cell, weight in zip(keys, units.cells, figures.weights(units), strict=True):
