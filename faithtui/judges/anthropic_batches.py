@@ -19,6 +19,7 @@ from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.batch_wire import (
     SLOWEST,
     BatchWire,
+    WiredBatches,
     belongs_to,
     check_size,
     custom_id_of,
@@ -71,8 +72,11 @@ _UNASKED: Final = {
 }
 
 
-class AnthropicBatches:
+class AnthropicBatches(WiredBatches):
     """Message Batches. See `BatchClient`."""
+
+    most_requests = MOST_REQUESTS
+    most_bytes = MOST_BYTES
 
     def __init__(
         self, endpoint: Endpoint, key: Secret, *, timeout_s: float, redact: Redact | None
@@ -80,27 +84,9 @@ class AnthropicBatches:
         client = http_client(endpoint, key)
         messages = AnthropicMessages(endpoint, client)
         self._sdk = messages.sdk
-        self._wire = BatchWire(endpoint, key, client, messages, timeout_s=timeout_s, redact=redact)
-
-    @property
-    def fingerprint(self) -> str:
-        """That of the judge asked singly."""
-        return self._wire.fingerprint
-
-    @property
-    def account(self) -> str:
-        """Provider, host and key."""
-        return self._wire.account
-
-    @property
-    def most_requests(self) -> int:
-        """Questions one batch may hold."""
-        return MOST_REQUESTS
-
-    @property
-    def most_bytes(self) -> int:
-        """Bytes its request may have."""
-        return MOST_BYTES
+        super().__init__(
+            BatchWire(endpoint, key, client, messages, timeout_s=timeout_s, redact=redact)
+        )
 
     def size(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in the request."""
@@ -169,10 +155,6 @@ class AnthropicBatches:
             batch_id,
             lambda: self._sdk.messages.batches.with_raw_response.cancel(batch_id, timeout=PATIENCE),
         )
-
-    async def aclose(self) -> None:
-        """Close the connections. Safe to call twice."""
-        await self._wire.aclose()
 
     def _params(self, request: JudgeRequest) -> "MessageCreateParamsNonStreaming":
         # It is what `AnthropicMessages.body` returns, seen through what both providers share.

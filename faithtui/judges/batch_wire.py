@@ -305,6 +305,32 @@ class BatchWire:
         )
 
 
+class WiredBatches:
+    """What a `BatchClient` is over a wire, whatever the provider."""
+
+    most_requests: int
+    """Questions one batch may hold."""
+    most_bytes: int
+    """Bytes of its questions."""
+
+    def __init__(self, wire: BatchWire) -> None:
+        self._wire = wire
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the judge asked singly."""
+        return self._wire.fingerprint
+
+    @property
+    def account(self) -> str:
+        """Provider, host and key."""
+        return self._wire.account
+
+    async def aclose(self) -> None:
+        """Close the connections. Safe to call twice."""
+        await self._wire.aclose()
+
+
 def wire_ids(uid: str, requests: Sequence[tuple[str, JudgeRequest]], most: int) -> list[str]:
     """Name the questions of a batch so that any of its results tells which batch it is.
 

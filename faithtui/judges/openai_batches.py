@@ -16,6 +16,7 @@ from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.batch_wire import (
     SLOWEST,
     BatchWire,
+    WiredBatches,
     check_size,
     custom_id_of,
     moment_or_none,
@@ -50,8 +51,11 @@ _LABEL: Final = "faithtui"
 _WORKING: Final = {"validating", "in_progress", "finalizing", "cancelling"}
 
 
-class OpenAIBatches:
+class OpenAIBatches(WiredBatches):
     """Batches of Chat Completions. See `BatchClient`."""
+
+    most_requests = MOST_REQUESTS
+    most_bytes = MOST_BYTES
 
     def __init__(
         self, endpoint: Endpoint, key: Secret, *, timeout_s: float, redact: Redact | None
@@ -59,27 +63,7 @@ class OpenAIBatches:
         client = http_client(endpoint, key)
         chat = OpenAIChat(endpoint, client)
         self._sdk = chat.sdk
-        self._wire = BatchWire(endpoint, key, client, chat, timeout_s=timeout_s, redact=redact)
-
-    @property
-    def fingerprint(self) -> str:
-        """That of the judge asked singly."""
-        return self._wire.fingerprint
-
-    @property
-    def account(self) -> str:
-        """Provider, host and key."""
-        return self._wire.account
-
-    @property
-    def most_requests(self) -> int:
-        """Questions one batch may hold."""
-        return MOST_REQUESTS
-
-    @property
-    def most_bytes(self) -> int:
-        """Bytes its file may have."""
-        return MOST_BYTES
+        super().__init__(BatchWire(endpoint, key, client, chat, timeout_s=timeout_s, redact=redact))
 
     def size(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in the file."""
@@ -151,10 +135,6 @@ class OpenAIBatches:
             batch_id,
             lambda: self._sdk.batches.with_raw_response.cancel(batch_id, timeout=PATIENCE),
         )
-
-    async def aclose(self) -> None:
-        """Close the connections. Safe to call twice."""
-        await self._wire.aclose()
 
     def line(self, wire_id: str, request: JudgeRequest) -> bytes:
         """Write a question as a line of a batch's file. See `QuestionFile.line`."""
