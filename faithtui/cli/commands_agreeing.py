@@ -7,7 +7,9 @@ import typer
 from typer.core import TyperCommand
 
 from faithtui.cli.options import (
+    BlindOnlyOption,
     JsonOption,
+    RestOnOption,
     RunArgument,
     SplitOption,
     StoreOption,
@@ -75,18 +77,8 @@ def report(
     ordinal: Annotated[
         bool, typer.Option("--ordinal", help="Labels are a scale: add weighted figures.")
     ] = False,
-    blind_only: Annotated[
-        bool,
-        typer.Option("--blind-only", help="Count labels only that were given blind."),
-    ] = False,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            metavar="ID",
-            help="The sample to rest on. [the one with the most labels]",
-            show_default=False,
-        ),
-    ] = None,
+    blind_only: BlindOnlyOption = False,
+    sample: RestOnOption = None,
     target: Annotated[
         float, typer.Option(metavar="WIDTH", help="Half-width at which labelling may stop.")
     ] = 0.1,
@@ -255,17 +247,8 @@ def gate(
             show_default=False,
         ),
     ] = None,
-    blind_only: Annotated[
-        bool, typer.Option("--blind-only", help="Count labels only that were given blind.")
-    ] = False,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            metavar="ID",
-            help="The sample to rest on. [the one with the most labels]",
-            show_default=False,
-        ),
-    ] = None,
+    blind_only: BlindOnlyOption = False,
+    sample: RestOnOption = None,
     certificate: Annotated[
         Path | None,
         typer.Option(

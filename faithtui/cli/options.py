@@ -36,6 +36,17 @@ BaseUrlOption = Annotated[
     str | None,
     typer.Option(help="An OpenAI-compatible server.", metavar="URL", show_default=False),
 ]
+BlindOnlyOption = Annotated[
+    bool, typer.Option("--blind-only", help="Count labels only that were given blind.")
+]
+RestOnOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="ID",
+        help="The sample to rest on. [the one with the most labels]",
+        show_default=False,
+    ),
+]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
 
 
