@@ -88,7 +88,7 @@ async def driven(tree: Tree) -> tuple[bool, int]:
     return has_ended, grove.passed
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(trees)
 def test_tasks_are_driven_exactly_as_far_as_they_go(tree: Tree) -> None:
     assert asyncio.run(driven(tree)) == (ends(tree), reached(tree))

@@ -98,7 +98,7 @@ def spoilt(choices: list[int]) -> Script:
 
 @each_metric
 @given(case=cases(), choices=st.lists(st.integers(0, 9), max_size=30), data=st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 async def test_whatever_the_judge_says_verdicts_and_scores_keep_to_their_sets(
     entry: Entry, case: Json, choices: list[int], data: st.DataObject
 ) -> None:
@@ -130,7 +130,7 @@ async def test_whatever_the_judge_says_verdicts_and_scores_keep_to_their_sets(
 
 @each_metric
 @given(case=cases())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 async def test_every_claim_has_one_verdict(entry: Entry, case: Json) -> None:
     options = {"window_size": 1} if "window_size" in option_names(entry.spec.key) else {}
     metric = build(entry.spec.key, options)

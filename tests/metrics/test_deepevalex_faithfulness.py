@@ -266,7 +266,7 @@ async def test_truths_and_claims_cost_nothing_after_turn_faithfulness() -> None:
 
 
 @given(case=cases())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 async def test_whatever_the_conversation_truths_and_claims_are_shared(case: Json) -> None:
     talked = conversation_of(case["input"])
     asked, _ = await steps_after_turn_faithfulness(talked, case["judge"], answers_alone=True)

@@ -100,7 +100,7 @@ def as_the_peer_reads(replies: Sequence[Said], chunks: int) -> tuple[bool, str, 
 
 
 @given(st.lists(REPLIES, max_size=8), st.integers(1, 4))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 async def test_random_replies_are_read_as_the_peer_reads_them(
     replies: list[Said], contexts: int
 ) -> None:

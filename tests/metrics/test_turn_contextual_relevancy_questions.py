@@ -216,7 +216,7 @@ async def test_a_document_without_statements_meets_nothing_more() -> None:
 
 
 @given(talked=conversations(), oracle=oracles(), size=st.integers(1, 4))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 async def test_every_statement_meets_every_message_it_shares_a_window_with_exactly_once(
     talked: Any, oracle: Any, size: int
 ) -> None:

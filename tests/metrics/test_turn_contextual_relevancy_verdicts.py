@@ -405,7 +405,7 @@ def told(assessments: Sequence[Assessment]) -> list[Any]:
 
 
 @given(talked=conversations(), oracle=oracles(), size=st.integers(1, 5), strict=st.booleans())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 async def test_both_strategies_agree(
     talked: Conversation, oracle: Any, size: int, strict: bool
 ) -> None:
@@ -452,7 +452,7 @@ def peer(talked: Conversation, oracle: Any, size: int, strict: bool) -> tuple[li
     strict=st.booleans(),
     reasons=st.booleans(),
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 async def test_under_the_peers_rules_both_strategies_give_the_peers_score(
     talked: Conversation, oracle: Any, size: int, strict: bool, reasons: bool
 ) -> None:
@@ -504,7 +504,7 @@ def judged_windows(
     strategy=st.sampled_from(("evidence", "window")),
     data=st.data(),
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 async def test_a_relabelled_statement_moves_every_window_that_holds_it_and_nothing_else(
     talked: Conversation, oracle: Any, size: int, strategy: str, data: st.DataObject
 ) -> None:

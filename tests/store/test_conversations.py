@@ -81,7 +81,7 @@ def stored(text: str) -> str:
     return "".join("\ufffd" if c == "\x00" or 0xD800 <= ord(c) <= 0xDFFF else c for c in text)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(turns, max_size=5).map(tuple), texts)
 def test_every_text_is_kept_but_for_what_no_database_stores(
     store: Store, content: tuple[Turn, ...], key: str

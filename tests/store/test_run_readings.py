@@ -716,7 +716,7 @@ def log_rows(path: Path, claim: ClaimId) -> list[sqlite3.Row]:
     return found
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(acts | undos, max_size=9), st.sampled_from(["yes", "no"]), st.booleans())
 def test_what_counts_is_what_a_slow_reading_of_the_log_finds(
     store: Store, path: Path, events: list[Act | Undo], home: str, blind_only: bool

@@ -4,6 +4,7 @@ import json
 import shutil
 import threading
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -233,17 +234,17 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text)[:20])
-def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]], text: str) -> None:
+def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> None:
     store, run, _ = shop
-    for typed in (text, f'"{text}"', f"-{text}", f"source:{text}", f"reviewer:{text}"):
+    for text, form in product(HOSTILE, ("%s", '"%s"', "-%s", "source:%s", "reviewer:%s")):
+        typed = form.replace("%s", text)
         wanted = read_filter(typed, ground_of(FACTS)).filter
-        assert len(store.search.items(run, wanted)) <= 3
+        assert len(store.search.items(run, wanted)) <= 3, repr(typed)
         store.search.claims(run, wanted)
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.text())
 def test_any_text_can_be_searched(shop: tuple[Store, RunId, list[ItemId]], text: str) -> None:

@@ -146,7 +146,7 @@ KEYS = ["a", "j", "n", "x", "g", "Q", "question_mark", "space", "enter", "f5", "
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     st.dictionaries(
