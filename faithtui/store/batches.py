@@ -25,9 +25,10 @@ from faithtui.store.batch_records import (
     WaitingQuestion,
 )
 from faithtui.store.calls import Calls
-from faithtui.store.database import Database, chunks
+from faithtui.store.database import Database
 from faithtui.store.judge_tables import batch, batch_request
 from faithtui.store.records import AskedReply, RunTotals
+from faithtui.store.statements import chunks
 from faithtui.store.tables import run
 
 _OPEN = (BatchState.PLANNED.value, BatchState.SENT.value)

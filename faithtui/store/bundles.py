@@ -20,11 +20,12 @@ from faithtui.domain.bundles import (
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action, Mark
 from faithtui.store.codecs import AnyRow, span_from_row
-from faithtui.store.database import Database, chunks
+from faithtui.store.database import Database
 from faithtui.store.foreign_samples import runs_by_name
 from faithtui.store.guidelines import SET_ORDER
 from faithtui.store.labels import LOG_ORDER, acts_of, human_verdicts
 from faithtui.store.merging import Merged, merge
+from faithtui.store.statements import chunks
 from faithtui.store.tables import (
     claim,
     conversation,

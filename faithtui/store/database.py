@@ -10,21 +10,16 @@ at once: a transaction that reads first and writes later fails when somebody els
 """
 
 import contextlib
-import itertools
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from queue import Empty, PriorityQueue
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import (
     Connection,
     Engine,
-    Insert,
     NullPool,
     Pool,
     QueuePool,
@@ -34,51 +29,15 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite as SQLiteDialect
 
 from faithtui.domain.plain import visible_line
 from faithtui.errors import StoreError
 from faithtui.store.faults import check_path, errors_told, retrying
 from faithtui.store.identity import APPLICATION_ID, HEAD
+from faithtui.store.jobs import Job, Jobs
+from faithtui.store.statements import compiled_for_driver
 
 T = TypeVar("T")
-V = TypeVar("V")
-
-_CHUNK = 500
-"""Values in one statement: SQLite took at most 999 before its version 3.32."""
-
-_URGENT, _ORDINARY, _LAST = 0, 1, 2
-
-
-MOST_TOGETHER = 16
-"""Jobs in one transaction at most: what is urgent waits until it ends."""
-
-
-@dataclass(order=True, slots=True)
-class _Job:
-    """Work for the writer thread; sorts by urgency, then by arrival."""
-
-    rank: int
-    number: int
-    run: Callable[[], Any] | None = field(compare=False)
-    """None: nothing comes after this."""
-    future: "Future[Any]" = field(compare=False, default_factory=Future)
-    shares: bool = field(compare=False, default=False)
-    """It may be in one transaction with others."""
-
-    def begin(self) -> bool:
-        """Say that it begins; False when nobody wants it any more."""
-        return self.future.set_running_or_notify_cancel()
-
-    def finish(self) -> None:
-        """Run it, and tell whoever waits what came of it."""
-        assert self.run is not None
-        try:
-            result = self.run()
-        except BaseException as error:  # whoever waits gets whatever it was
-            self.future.set_exception(error)
-        else:
-            self.future.set_result(result)
 
 
 class Database:
@@ -91,11 +50,8 @@ class Database:
         self._writers = self._engine("BEGIN IMMEDIATE", NullPool, reader=False)
         self._writer: Connection | None = None
         self._watcher: sqlite3.Connection | None = None
-        self._queue: PriorityQueue[_Job] = PriorityQueue()
-        self._numbers = itertools.count()
-        self._lock = threading.Lock()
+        self._jobs = Jobs()
         self._watching = threading.Lock()
-        self._closed = False
         self._job_is_durable = False
         self._is_synchronous = False
         self._thread = threading.Thread(target=self._work, name="faithtui-writer", daemon=True)
@@ -128,7 +84,7 @@ class Database:
         Raises:
             StoreError: The store is closed or cannot be read.
         """
-        if self._closed:
+        if self._jobs.ended:
             raise self._closed_error()
         with errors_told(self.path), self._readers.connect() as connection:
             yield connection
@@ -143,7 +99,7 @@ class Database:
             statement: Made once; it is compiled when it is first used.
             values: Of its parameters.
         """
-        compiled = _compiled(statement)
+        compiled = compiled_for_driver(statement)
         with self._watching, errors_told(self.path):
             row = (
                 self._watching_connection()
@@ -222,7 +178,7 @@ class Database:
         `PRAGMA data_version` compares with what this very connection saw before, so nothing else
         may keep a transaction open on it.
         """
-        if self._closed:
+        if self._jobs.ended:
             raise self._closed_error()
         if self._watcher is None:
             self._watcher = self._connect(reader=True)
@@ -253,11 +209,8 @@ class Database:
 
     def close(self) -> None:
         """Run what is queued, fold the write-ahead log into the file, and let go of it."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            self._queue.put(_Job(_LAST, next(self._numbers), None))
+        if not self._jobs.end():
+            return
         self._thread.join()
         # A reader elsewhere may keep the log from being folded in, and a full disk too. Nothing
         # is lost then: whoever opens the file next reads the log.
@@ -369,39 +322,20 @@ class Database:
 
     def _queued(self, fn: Callable[[], T], urgent: bool, shares: bool = False) -> Future[T]:
         """Line a function up for the writer thread."""
-        with self._lock:
-            if self._closed:
-                raise self._closed_error()
-            rank = _URGENT if urgent else _ORDINARY
-            job = _Job(rank, next(self._numbers), fn, shares=shares)
-            self._queue.put(job)
-        return job.future
+        future = self._jobs.put(fn, urgent=urgent, shares=shares)
+        if future is None:
+            raise self._closed_error()
+        return future
 
     def _work(self) -> None:
-        """Run jobs, the urgent ones first, until there will be no more."""
-        while (job := self._queue.get()).run is not None:
-            jobs = [each for each in (job, *self._more(job)) if each.begin()]
+        """Run jobs until there will be no more."""
+        for jobs in self._jobs.taken():
             if len(jobs) > 1:
                 self._together(jobs)
             else:
-                for each in jobs:
-                    each.finish()
+                jobs[0].finish()
 
-    def _more(self, job: _Job) -> list[_Job]:
-        """Take what waits and may share a transaction with a job, up to what may not."""
-        more: list[_Job] = []
-        while job.shares and len(more) < MOST_TOGETHER - 1:
-            try:
-                following = self._queue.get_nowait()
-            except Empty:
-                break
-            if not following.shares:
-                self._queue.put(following)  # its number keeps its place
-                break
-            more.append(following)
-        return more
-
-    def _together(self, jobs: list[_Job]) -> None:
+    def _together(self, jobs: Sequence[Job]) -> None:
         """Run jobs in one transaction, and tell whoever waits after the disk has it.
 
         A commit takes longer than most of what is written, and a disk may be slow. When one of
@@ -415,9 +349,7 @@ class Database:
                 self._wait_for_disk(True)
                 with self._writer.begin():
                     is_at_work = True
-                    for job in jobs:
-                        assert job.run is not None
-                        results.append(job.run())
+                    results += [job.run() for job in jobs]
                     is_at_work = False
         except BaseException as error:  # as above
             for job in jobs:
@@ -437,41 +369,6 @@ class Database:
             self._watcher.close()
         self._writers.dispose()
         self._readers.dispose()
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    """A statement as the driver takes it."""
-
-    text: str
-    fixed: Mapping[str, object]
-    """Values it was made with."""
-    readers: tuple[Callable[[Any], Any] | None, ...]
-    """What makes a column's value out of the driver's; None: it is the same."""
-
-
-@lru_cache(maxsize=16)
-def _compiled(statement: Select[Any]) -> _Compiled:
-    dialect = SQLiteDialect(paramstyle="named")
-    compiled = statement.compile(dialect=dialect)
-    readers = (
-        column.type.dialect_impl(dialect).result_processor(dialect, None)
-        for column in statement.selected_columns
-    )
-    return _Compiled(str(compiled), compiled.params, tuple(readers))
-
-
-def chunks(values: Sequence[V]) -> Iterator[Sequence[V]]:
-    """Cut what goes into an `IN (…)`, because the number of values in a statement is limited."""
-    for start in range(0, len(values), _CHUNK):
-        yield values[start : start + _CHUNK]
-
-
-def new_id(connection: Connection, statement: Insert) -> int:
-    """Insert one row and give its id."""
-    key = connection.execute(statement).inserted_primary_key
-    assert key is not None
-    return int(key[0])
 
 
 def _version(connection: Connection) -> str | None:

@@ -10,9 +10,10 @@ from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.steadiness import Repeat, repeats_of
-from faithtui.store.database import Database, chunks
+from faithtui.store.database import Database
 from faithtui.store.judged import rule_of_run
 from faithtui.store.labels import acts_of, human_verdicts
+from faithtui.store.statements import chunks
 from faithtui.store.tables import (
     claim,
     conversation,

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Select, and_, case, delete, func, insert, sel
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.integrity import CHECKS, WEIGHTS, Finding, FindingKind
 from faithtui.store.codecs import AnyRow
-from faithtui.store.database import Database, chunks
+from faithtui.store.database import Database
 from faithtui.store.records import (
     CheckedItem,
     FindingCount,
@@ -15,6 +15,7 @@ from faithtui.store.records import (
     FindingSummary,
     ItemState,
 )
+from faithtui.store.statements import chunks
 from faithtui.store.tables import claim, conversation, finding, run_item, verdict, window
 
 _ENDED = (ItemState.DONE.value, ItemState.FAILED.value)

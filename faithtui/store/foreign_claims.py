@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from faithtui.domain.bundles import ClaimName, ClaimText, ConversationName
 from faithtui.domain.conversation import Passage, Span
 from faithtui.store.codecs import images_from_json, span_columns
-from faithtui.store.database import chunks
+from faithtui.store.statements import chunks
 from faithtui.store.tables import claim, document, turn, turn_document
 from faithtui.store.texts import claim_digest, statement_digest
 from faithtui.store.word_index import index_claims

@@ -19,9 +19,9 @@ from faithtui.domain.conversation import (
 )
 from faithtui.errors import StoreError
 from faithtui.store.codecs import images_to_json
-from faithtui.store.database import chunks
 from faithtui.store.ratings import add_ratings
 from faithtui.store.records import ImportCounts
+from faithtui.store.statements import chunks
 from faithtui.store.tables import (
     conversation,
     document,

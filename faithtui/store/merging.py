@@ -24,11 +24,12 @@ from faithtui.domain.bundles import (
 )
 from faithtui.domain.review import Action
 from faithtui.store.codecs import AnyRow
-from faithtui.store.database import Database, chunks
+from faithtui.store.database import Database
 from faithtui.store.foreign_claims import add_claims
 from faithtui.store.foreign_samples import add_samples, runs_by_name
 from faithtui.store.labels import next_clock
 from faithtui.store.rollups import refresh_conversation
+from faithtui.store.statements import chunks
 from faithtui.store.tables import (
     claim,
     conversation,

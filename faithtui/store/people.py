@@ -9,8 +9,8 @@ from faithtui.domain.filters import Name, Term, reason_code
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.review import Action, HumanVerdict
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.database import chunks
 from faithtui.store.labels import acts_of, consensus_of, human_verdicts
+from faithtui.store.statements import chunks
 from faithtui.store.tables import claim, human_label
 
 Said = Mapping[ClaimId, tuple[HumanVerdict, ...]]

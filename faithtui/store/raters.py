@@ -15,10 +15,11 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.steadiness import Repeat, repeats_of
 from faithtui.errors import StoreError
 from faithtui.store.codecs import AnyRow
-from faithtui.store.database import Database, chunks
+from faithtui.store.database import Database
 from faithtui.store.labels import acts_of, human_verdicts
 from faithtui.store.records import RunRow
 from faithtui.store.rows import run_rows
+from faithtui.store.statements import chunks
 from faithtui.store.tables import claim, conversation, human_label, run, run_item, turn, verdict
 
 

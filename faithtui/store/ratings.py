@@ -11,9 +11,9 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.review import Action
 from faithtui.domain.scales import verdict_of
 from faithtui.store.codecs import span_columns
-from faithtui.store.database import chunks
 from faithtui.store.labels import next_clock
 from faithtui.store.rollups import items_holding, refresh_conversation
+from faithtui.store.statements import chunks
 from faithtui.store.tables import claim, conversation, human_label
 from faithtui.store.texts import claim_digest, imported_label_uid, storable
 from faithtui.store.word_index import index_claims

@@ -33,7 +33,7 @@ from faithtui.domain.review import (
     undo_from_end,
 )
 from faithtui.errors import StoreError
-from faithtui.store.database import Database, chunks, new_id
+from faithtui.store.database import Database
 from faithtui.store.guidelines import digest_in_force
 from faithtui.store.labels import acts_of, next_clock
 from faithtui.store.opinions import Said
@@ -48,6 +48,7 @@ from faithtui.store.readings import (
     said_since,
 )
 from faithtui.store.rollups import items_holding, refresh_conversation
+from faithtui.store.statements import chunks, new_id
 from faithtui.store.tables import claim, exposure, human_label, run_item, sample_claim, verdict
 from faithtui.store.texts import storable
 

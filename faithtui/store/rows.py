@@ -9,9 +9,9 @@ from sqlalchemy import Connection, Select, desc, exists, func, select
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.review import Action
 from faithtui.store.codecs import AnyRow, score_set_from_json
-from faithtui.store.database import chunks
 from faithtui.store.records import ItemRow, ItemState, RunRow
 from faithtui.store.run_rows import run_row
+from faithtui.store.statements import chunks
 from faithtui.store.tables import (
     claim,
     conversation,

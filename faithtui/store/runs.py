@@ -12,7 +12,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.errors import StoreError
 from faithtui.store.codecs import rule_to_json, span_from_row
 from faithtui.store.comparison import compare_view
-from faithtui.store.database import Database, new_id
+from faithtui.store.database import Database
 from faithtui.store.labels import acts_in, human_verdicts
 from faithtui.store.records import (
     CompareView,
@@ -26,6 +26,7 @@ from faithtui.store.records import (
 )
 from faithtui.store.rollups import change_item, human_columns
 from faithtui.store.rows import ItemOrder, item_rows, listed_rows, ordered_items, run_rows
+from faithtui.store.statements import new_id
 from faithtui.store.tables import claim, run, run_item, verdict, window
 from faithtui.store.texts import storable_json
 from faithtui.store.views import review_view

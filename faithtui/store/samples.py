@@ -23,10 +23,11 @@ from faithtui.domain.sampling import (
 )
 from faithtui.errors import StoreError
 from faithtui.store.codecs import AnyRow
-from faithtui.store.database import Database, new_id
+from faithtui.store.database import Database
 from faithtui.store.frames import STRATA, frame_of
 from faithtui.store.labels import acts_of
 from faithtui.store.sample_records import SampleEntry, SampleReading, SampleRow, StratumRow
+from faithtui.store.statements import new_id
 from faithtui.store.tables import (
     claim,
     conversation,

@@ -16,8 +16,8 @@ from faithtui.domain.ids import ItemId
 from faithtui.domain.scores import ScoreState
 from faithtui.errors import StoreError
 from faithtui.store.codecs import images_from_json, span_columns
-from faithtui.store.database import new_id
 from faithtui.store.rollups import change_item, count_labels
+from faithtui.store.statements import new_id
 from faithtui.store.tables import (
     claim,
     document,

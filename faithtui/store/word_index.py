@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy import Connection, case, insert, literal, select
 
 from faithtui.domain.conversation import Turn
-from faithtui.store.database import chunks
+from faithtui.store.statements import chunks
 from faithtui.store.tables import claim, search_claim, search_conversation, search_document, turn
 from faithtui.store.texts import storable
 

@@ -201,7 +201,7 @@ def test_labels_are_urgent_by_themselves(store: Store) -> None:
         )
     )
     person.start()
-    while store._database._queue.qsize() < 2:
+    while store._database._jobs._queue.qsize() < 2:
         person.join(0.001)
     gate.set()
     assert labelled_when_its_turn_came.result() == 1
