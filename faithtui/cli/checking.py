@@ -87,6 +87,9 @@ def _rows(store: Store, run: RunId, kind: FindingKind) -> list[FindingRow]:
 
 
 def _put_counts(summary: FindingSummary) -> None:
+    if not summary.checked:
+        put("nothing was checked: no conversation of the run is judged yet")
+        return
     if not summary.counts:
         put(f"nothing looks wrong in {plural(summary.checked, 'checked conversation')}")
         return

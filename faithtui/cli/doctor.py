@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, store_path
-from faithtui.cli.output import put, put_json
+from faithtui.cli.output import plural, put, put_json
 from faithtui.config import Settings, load_settings
 from faithtui.engine.circumstances import Circumstances, circumstances
 from faithtui.engine.trying import try_judge
@@ -105,7 +105,7 @@ def _store(named: Path | None, settings: Settings) -> Iterator[Finding]:
             for problem in problems:
                 yield Finding("store", False, problem, StoreError.exit_code)
             if not problems:
-                text = f"{path}, {size:.1f} MB, {count} conversations"
+                text = f"{path}, {size:.1f} MB, {plural(count, 'conversation')}"
                 yield Finding("store", True, f"{text}, schema {opened.schema_version}, sound")
                 yield Finding("labels", None, f"state {opened.bundles.state_digest()}")
     except StoreError as error:

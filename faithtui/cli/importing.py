@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from faithtui.cli.opening import open_store
-from faithtui.cli.output import plural, put, put_json, say
+from faithtui.cli.output import hint, plural, put, put_json, say
 from faithtui.config import load_settings
 from faithtui.engine.importing import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.errors import ConfigError, InputError
@@ -42,6 +42,8 @@ def import_paths(
             put(_line(each))
         if strict and result.refused:
             put("nothing was imported, because of --strict")
+        elif any(each.new for each in result.files):
+            hint("next: `faithtui run` judges them on this machine; --judge names another judge")
     return InputError.exit_code if result.refused else 0
 
 

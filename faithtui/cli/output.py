@@ -35,6 +35,12 @@ def say(text: str) -> None:
     print(visible(text), file=sys.stderr)
 
 
+def hint(text: str) -> None:
+    """Tell a person who watches what comes next; files and other programs get none of it."""
+    if sys.stderr.isatty():
+        say(text)
+
+
 def put(text: str) -> None:
     """Print data for a person, on stdout."""
     print(visible(text))

@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import plural, put, say
+from faithtui.cli.output import hint, plural, put, say
 from faithtui.cli.previewing import announce, show_preview
 from faithtui.cli.progress import ProgressLine, print_event
 from faithtui.config import Settings, load_settings
@@ -213,6 +213,8 @@ def execute(
             f"try them again with faithtui run --resume {run}"
         )
         return JudgeError.exit_code
+    if not as_json:
+        hint("next: `faithtui` shows the verdicts and takes yours; `faithtui report` compares them")
     return 0
 
 

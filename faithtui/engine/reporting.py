@@ -247,7 +247,7 @@ def render(
     match form:
         case "csv":
             rows = _rows(store, agreement, every_passage=include_text)
-            return claims_csv(rows, sample=agreement.readings.design.name)
+            return claims_csv(rows, header, sample=agreement.readings.design.name)
         case "json":
             return [report_json(agreement.report, header, include_text=include_text, plots=plots)]
         case "html":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 from faithtui.domain.readings import ClaimReading
+from faithtui.interchange.report_header import ReportHeader
 
 COLUMNS = (
     "claim",
@@ -31,6 +32,9 @@ COLUMNS = (
     "blind",
     "windows",
     "steady",
+    "run",
+    "metric",
+    "judged_by",
 )
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -50,7 +54,7 @@ class ClaimExtras:
 
 
 def claims_csv(
-    claims: Iterable[tuple[ClaimReading, ClaimExtras]], *, sample: str = ""
+    claims: Iterable[tuple[ClaimReading, ClaimExtras]], header: ReportHeader, *, sample: str = ""
 ) -> Iterator[str]:
     """Write claims as CSV, row by row, so that the passages of a run are never in memory at once.
 
@@ -62,6 +66,7 @@ def claims_csv(
 
     Args:
         claims: Readings and what is known beside them, in the order of the rows.
+        header: Whose verdicts they are, so that rows of several reports can be put together.
         sample: Name of the sample that the positions belong to.
 
     Yields:
@@ -70,9 +75,10 @@ def claims_csv(
     out = StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(COLUMNS)
+    judged = (int(header.run), header.metric, harmless(header.judge))
     for claim, extras in claims:
         yield _taken(out)
-        writer.writerow(_row(claim, extras, sample))
+        writer.writerow((*_row(claim, extras, sample), *judged))
     yield _taken(out)
 
 

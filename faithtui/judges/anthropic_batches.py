@@ -94,9 +94,9 @@ class AnthropicBatches(WiredBatches):
 
     async def submit(self, uid: str, requests: Sequence[tuple[str, JudgeRequest]]) -> str:
         """Send all questions in one request. See `BatchClient.submit`."""
-        ids = wire_ids(uid, requests, MOST_REQUESTS)
+        ids = wire_ids(uid, requests, self.most_requests)
         size = sum(self.size(each) for _, each in requests)
-        check_size(size, MOST_BYTES)
+        check_size(size, self.most_bytes)
         made = await self._wire.offered(
             lambda: self._sdk.messages.batches.with_raw_response.create(
                 requests=[

@@ -71,10 +71,10 @@ class OpenAIBatches(WiredBatches):
 
     async def submit(self, uid: str, requests: Sequence[tuple[str, JudgeRequest]]) -> str:
         """Send the file, then make the batch. See `BatchClient.submit`."""
-        ids = wire_ids(uid, requests, MOST_REQUESTS)
+        ids = wire_ids(uid, requests, self.most_requests)
         lines = [self.line(name, each) for name, (_, each) in zip(ids, requests, strict=True)]
         payload = b"".join(lines)
-        check_size(len(payload), MOST_BYTES)
+        check_size(len(payload), self.most_bytes)
         sent = await self._wire.offered(
             lambda: self._sdk.files.with_raw_response.create(
                 file=(f"{_LABEL}-{uid}.jsonl", payload, "application/jsonl"),

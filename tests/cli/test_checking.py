@@ -7,6 +7,7 @@ import pytest
 
 from faithtui.domain.integrity import FindingKind
 from tests.cli.conftest import Cli
+from tests.engine.building import conversation, planned, store_with
 
 
 @pytest.fixture
@@ -59,3 +60,13 @@ def test_an_unknown_kind_names_the_known_ones(cli: Cli, broken: Path) -> None:
 
 def test_an_unknown_run_is_refused(cli: Cli, broken: Path) -> None:
     assert cli("check", "9", "--store", broken).code == 4
+
+
+def test_a_run_without_a_judged_conversation_is_not_called_sound(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with store_with(path, [conversation("a", 1)]) as store:
+        planned(store)
+    result = cli("check", "1", "--store", path)
+    assert result.code == 0
+    assert "nothing was checked" in result.out
+    assert "looks wrong" not in result.out

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -351,3 +352,25 @@ def test_a_run_that_the_store_stops_says_how_to_go_on(
         with pytest.raises(StoreError, match="damaged"):
             running.execute(store, run, as_json=False)
     assert f"faithtui run --resume {run}" in capsys.readouterr().err
+
+
+def test_who_watches_is_told_what_comes_next(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def talk(name: str) -> Path:
+        path = tmp_path / f"{name}.jsonl"
+        turns = [
+            {"role": "user", "content": "How heavy?"},
+            {"role": "assistant", "content": "Two kilograms.", "retrieval_context": ["2 kg."]},
+        ]
+        path.write_text(json.dumps({"id": name, "turns": turns}) + "\n", encoding="utf-8")
+        return path
+
+    store = tmp_path / "s.db"
+    told = [cli("import", talk("a"), "--store", store).err, cli("run", "--store", store).err]
+    assert "next:" not in "".join(told), "only people are told, and no pipe"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert "next: `faithtui run`" in cli("import", talk("b"), "--store", store).err
+    assert "next:" not in cli("import", talk("b"), "--store", store).err, "nothing is new"
+    assert "next: `faithtui`" in cli("run", "--store", store).err
+    assert "1 conversations" not in cli("doctor", "--store", store).out

@@ -1,4 +1,5 @@
 import asyncio
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.engine import planner, runner
+from faithtui.engine import planner, previewing, runner
 from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.preview_figures import AskedOnce, dollars, scaled, sentence
 from faithtui.engine.previewing import preview, preview_runs
@@ -22,6 +23,13 @@ from tests.engine.building import conversation, opened, planned, store_with
 from tests.store.building import SPEC
 
 PAID = "openai:gpt-6-luna"
+
+
+@pytest.fixture(autouse=True)
+def all_the_time_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at every conversation of a sample, however busy the machine is."""
+    monkeypatch.setattr(previewing, "PATIENCE_S", math.inf)
+    monkeypatch.setattr(previewing, "PATIENCE_FOR_FREE_S", math.inf)
 
 
 @pytest.fixture

@@ -13,7 +13,14 @@ from faithtui.domain.readings import ClaimReading, DesignKind, DesignReading
 from faithtui.domain.report_weights import claim_weights
 from faithtui.interchange.report_csv import COLUMNS, harmless
 from faithtui.interchange.report_files import ClaimExtras, claims_csv
-from tests.interchange.report_making import CLAIMS, claim, rich, rich_readings, stored_hostile
+from tests.interchange.report_making import (
+    CLAIMS,
+    HEADER,
+    claim,
+    rich,
+    rich_readings,
+    stored_hostile,
+)
 
 
 def beside(
@@ -25,7 +32,7 @@ def beside(
 def table(
     claims: Sequence[ClaimReading], extras: ClaimExtras | None = None, sample: str = ""
 ) -> list[dict[str, str]]:
-    text = "".join(claims_csv(beside(claims, extras), sample=sample))
+    text = "".join(claims_csv(beside(claims, extras), HEADER, sample=sample))
     return list(csv.DictReader(StringIO(text, newline="")))
 
 
@@ -45,10 +52,11 @@ def test_the_csv_has_one_flat_row_per_claim() -> None:
 def test_numbers_stay_numbers_and_texts_are_quoted() -> None:
     reading = replace(claim(12, "yes", "no"), confidence=0.25, position=3, stratum="yes")
     extras = ClaimExtras(("A passage.",), 2.5, ("A note.",))
-    lines = "".join(claims_csv(beside([reading], extras), sample="drawn")).splitlines()
+    lines = "".join(claims_csv(beside([reading], extras), HEADER, sample="drawn")).splitlines()
     assert lines[1] == (
         '12,"key 4","group 4",1,"claim 12","[""A passage.""]","yes",0.25,"no","no","unreviewed",'
-        '"drawn","yes",3,2.5,1,"","","[""A note.""]","yes",1,"yes"'
+        '"drawn","yes",3,2.5,1,"","","[""A note.""]","yes",1,"yes",7,'
+        '"turn-faithfulness","offline"'
     )
 
 

@@ -97,7 +97,9 @@ def test_equal_input_gives_equal_bytes_and_the_time_is_utc() -> None:
     assert report_json(report(), HEADER) == report_json(report(), moved)
     assert report_markdown(report(), HEADER) == report_markdown(report(), moved)
     assert report_html(report(), HEADER) == report_html(report(), moved)
-    assert list(claims_csv(beside(CLAIMS))) == list(claims_csv(beside(list(CLAIMS))))
+    assert list(claims_csv(beside(CLAIMS), HEADER)) == list(
+        claims_csv(beside(list(CLAIMS)), HEADER)
+    )
     assert '"generated_at": "2026-01-05T10:00:00Z"' in report_json(report(), HEADER)
 
 

@@ -357,15 +357,14 @@ async def test_a_batch_that_cannot_be_made_is_not_sent(
 async def test_a_batch_that_is_too_large_is_not_sent(
     side: Side, server: FakeServer, fake: FakeBatches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = f"faithtui.judges.{side.name}_batches"
     async with batches(side, server) as client:
         assert client.most_bytes > 100_000_000
         size = client.size(question())
         assert 300 < size < 1_000
-        monkeypatch.setattr(f"{module}.MOST_BYTES", size + 10)
+        monkeypatch.setattr(type(client), "most_bytes", size + 10)
         with pytest.raises(JudgeRequestRejected, match="make smaller ones"):
             await client.submit("run1", THREE)
-        monkeypatch.setattr(f"{module}.MOST_REQUESTS", 2)
+        monkeypatch.setattr(type(client), "most_requests", 2)
         assert client.most_requests == 2
         with pytest.raises(JudgeRequestRejected, match="holds 1 to 2 questions and not 3"):
             await client.submit("run1", THREE)
