@@ -30,6 +30,8 @@ class WillingServer:
         """From this many answers on every question waits; None: never."""
         self.going_down = threading.Event()
         self.lock = threading.Lock()
+        self.arrived = 0
+        """Questions, answered or not."""
         self.in_flight = 0
         self.most_in_flight = 0
 
@@ -65,6 +67,7 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             with willing.lock:
+                willing.arrived += 1
                 willing.in_flight += 1
                 willing.most_in_flight = max(willing.most_in_flight, willing.in_flight)
             try:

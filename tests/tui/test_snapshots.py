@@ -48,9 +48,11 @@ def after(*keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:
 
 @pytest.fixture
 def steady(store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaithApp:
-    """An app whose pictures hold no path of this machine."""
+    """An app whose pictures hold no path of this machine, and not how fast it is."""
     monkeypatch.chdir(tmp_path)
-    return FaithApp(Path("shop.db"), reviewer="ann", now=lambda: NOON)
+    app = FaithApp(Path("shop.db"), reviewer="ann", now=lambda: NOON)
+    app.session.seconds = lambda: 0.0
+    return app
 
 
 @pytest.fixture
