@@ -35,7 +35,8 @@ async def test_what_fails_once_is_asked_once_more_and_changes_no_score(
     assert ran.scores == clean
     assert len(ran.entries) == 2 * TALKS * STEPS
     assert set(ran.kinds) == {"ok", *(fault.name for fault in FAULTS[row])}
-    assert len(ran.retries) == ran.row.retries == TALKS * STEPS
+    # A connection that was given up meanwhile may cost a try that never arrives.
+    assert len(ran.retries) == ran.row.retries >= TALKS * STEPS
     assert ran.row.calls == TALKS * STEPS, "replies that did not arrive are nobody's"
 
 
