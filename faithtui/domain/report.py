@@ -94,12 +94,11 @@ class Prepared:
             return claims
         known = self.words
         return tuple(
-            replace(
-                claim,
+            claim._replace(
                 judge=self.word(claim.judge),
                 human=self.word(claim.human),
                 opinions=tuple(
-                    replace(each, verdict=known.get(each.verdict, each.verdict))
+                    each._replace(verdict=known.get(each.verdict, each.verdict))
                     for each in claim.opinions
                 ),
             )

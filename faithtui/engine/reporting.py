@@ -174,8 +174,7 @@ def agreement_since(store: Store, known: RunAgreement) -> RunAgreement | None:
     if not before:
         return None
     after = [
-        replace(
-            each,
+        each._replace(
             human=now.human,
             reviewers=now.reviewers,
             blind=now.blind,

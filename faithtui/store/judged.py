@@ -7,16 +7,16 @@ verdicts.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, and_, select
 
 from faithtui.domain.assessment import ClaimKind
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.domain.readings import Duplicates
-from faithtui.domain.scores import ScoringRule
+from faithtui.domain.scores import ScoreState, ScoringRule
 from faithtui.errors import StoreError
-from faithtui.store.codecs import AnyRow, rule_from_json
+from faithtui.store.codecs import rule_from_json
 from faithtui.store.records import ItemState
 from faithtui.store.tables import claim, conversation, run, run_item, turn, verdict, window
 
@@ -43,6 +43,19 @@ class JudgedItem:
     score: float | None
 
 
+class JudgedWindow(NamedTuple):
+    """A window of a run."""
+
+    id: int
+    number: int
+    """Place of its conversation in the run."""
+    position: int
+    score: float | None
+    state: ScoreState
+    reason: str | None
+    """Why there is no score."""
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
     """A run as it stands."""
@@ -50,8 +63,8 @@ class JudgedRun:
     rule: ScoringRule
     items: Mapping[int, JudgedItem]
     """Conversations by their place in the run, in its order."""
-    windows: Sequence[AnyRow]
-    """In the order of the run: `id`, `number` of the conversation, `position`, and the score."""
+    windows: Sequence[JudgedWindow]
+    """In the order of the run."""
     claims: Mapping[int, Sequence[ClaimId]]
     """One per verdict, in order, of each window that has any, by the window's id."""
     missing: frozenset[int]
@@ -110,9 +123,14 @@ def judged_run(connection: Connection, run_id: RunId) -> JudgedRun:
                 ItemState(row.state),
                 row.score,
             )
-            for row in connection.execute(_items(run_id))
+            for row in connection.execute(_items(run_id)).all()
         },
-        windows=connection.execute(_windows(run_id)).all(),
+        windows=[
+            JudgedWindow(window_id, number, position, score, ScoreState(state), reason)
+            for window_id, number, position, score, state, reason in connection.execute(
+                _windows(run_id)
+            ).all()
+        ],
         claims=claims,
         missing=frozenset(missing),
         homes=homes,

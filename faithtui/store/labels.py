@@ -1,15 +1,15 @@
 """The log of human labels as the domain replays it."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
-from faithtui.domain.ids import ClaimId, LabelId, SampleId
+from faithtui.domain.ids import ClaimId
 from faithtui.domain.review import Action, HumanVerdict, LabelAct, Mark, consensus, effective
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.codecs import AnyRow
 from faithtui.store.tables import claim, human_label
 
 ACT_COLUMNS = (
@@ -62,22 +62,27 @@ def acts_in(connection: Connection, conversation_id: int) -> list[LabelAct]:
     return [act_from_row(row) for row in rows]
 
 
-def act_from_row(row: AnyRow) -> LabelAct:
-    """Read a row with `ACT_COLUMNS`."""
+def act_from_row(row: Sequence[Any]) -> LabelAct:
+    """Read a row that begins with `ACT_COLUMNS`."""
+    act, about, reviewer, action, verdict, note, target, batch, code, mark, saw, sample = row[:_ACT]
     return LabelAct(
-        id=LabelId(row.id),
-        claim=ClaimId(row.claim_id),
-        reviewer=row.reviewer,
-        action=Action(row.action),
-        verdict=row.verdict,
-        note=row.note,
-        target=None if row.target_id is None else LabelId(row.target_id),
-        batch=row.batch,
-        code=row.reason_code,
-        mark=None if row.mark is None else Mark(row.mark),
-        saw_judge=row.saw_judge,
-        sample=None if row.sample_id is None else SampleId(row.sample_id),
+        act,
+        about,
+        reviewer,
+        _ACTIONS[action],
+        verdict,
+        note,
+        target,
+        batch,
+        code,
+        None if mark is None else Mark(mark),
+        saw,
+        sample,
     )
+
+
+_ACT = len(ACT_COLUMNS)
+_ACTIONS = {str(each): each for each in Action}
 
 
 def human_verdicts(log: Iterable[LabelAct]) -> dict[ClaimId, tuple[HumanVerdict, ...]]:

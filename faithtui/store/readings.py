@@ -29,7 +29,6 @@ from faithtui.domain.scales import rating_of
 from faithtui.domain.scores import passes
 from faithtui.errors import StoreError
 from faithtui.store.answers import AnswerKey, HomeLabel, answer_score, home_windows
-from faithtui.store.codecs import AnyRow
 from faithtui.store.drawn import sample_to_rest_on
 from faithtui.store.frames import frame_of
 from faithtui.store.judged import (
@@ -40,7 +39,14 @@ from faithtui.store.judged import (
     one_word,
     rule_of_run,
 )
-from faithtui.store.opinions import UNREVIEWED, Said, log_of_claims, log_of_run, people_said
+from faithtui.store.opinions import (
+    UNREVIEWED,
+    LoggedAct,
+    Said,
+    log_of_claims,
+    log_of_run,
+    people_said,
+)
 from faithtui.store.records import ItemState
 from faithtui.store.scored import score_readings
 from faithtui.store.tables import claim, human_label, run_item
@@ -55,7 +61,7 @@ class _Known:
     """What judge and people said."""
 
     judged: JudgedRun
-    log: Sequence[AnyRow]
+    log: Sequence[LoggedAct]
     """Of the run's conversations, with claims that the run did not judge."""
     said: Mapping[ClaimId, Said]
 
@@ -166,10 +172,11 @@ def _sample(
     connection: Connection, run_id: RunId, settings: ReadingSettings, known: _Known
 ) -> DrawnSample | None:
     """Read the sample that the labels of a run rest on; None where they need none or have none."""
+    judged = {claim_id for _, _, _, claim_id, *_ in known.judged.homes}
     labelled = {
         claim_id
-        for _, _, _, claim_id, *_ in known.judged.homes
-        if known.said.get(claim_id, UNREVIEWED).state is LabelState.LABELLED
+        for claim_id, people in known.said.items()
+        if people.state is LabelState.LABELLED and claim_id in judged
     }
     if labelled and len(labelled) == len(known.judged.homes):
         return None
@@ -194,26 +201,27 @@ def _claims(
     for number, turn, _, claim_id, label, confidence, kind, text in judged.homes:
         item = judged.items[number]
         labels = judged.repeated.get(claim_id)
-        people = said.get(claim_id, UNREVIEWED)
+        state, opinions, _, human, reviewers, blind = said.get(claim_id, UNREVIEWED)
         stratum, position = drawn.get(claim_id, (strata.get(claim_id), None))
+        # By place: naming seventeen fields takes longer than all the rest.
         yield ClaimReading(
-            claim=claim_id,
-            conversation=item.conversation,
-            key=item.key,
-            group=item.group,
-            turn=turn,
-            text=texts[number, turn] if kind == "answer" else text,
-            judge=label if labels is None else one_word(labels, settings.duplicates, severity),
-            human=people.human,
-            reviewers=people.reviewers,
-            windows=1 if labels is None else len(labels),
-            steady=claim_id not in judged.unsteady,
-            blind=people.blind,
-            state=people.state,
-            opinions=people.opinions,
-            confidence=confidence,
-            stratum=stratum,
-            position=position,
+            claim_id,
+            item.conversation,
+            item.key,
+            item.group,
+            turn,
+            texts[number, turn] if kind == "answer" else text,
+            label if labels is None else one_word(labels, settings.duplicates, severity),
+            human,
+            reviewers,
+            1 if labels is None else len(labels),
+            claim_id not in judged.unsteady,
+            blind,
+            state,
+            opinions,
+            confidence,
+            stratum,
+            position,
         )
 
 
@@ -289,17 +297,19 @@ def _labelled_answers(run_id: RunId) -> Select[Any]:
 
 
 def _imported(
-    log: Sequence[AnyRow],
+    log: Sequence[LoggedAct],
 ) -> tuple[Mapping[int, set[str]], Mapping[int, list[float]]]:
     """Find who labelled each claim in imported data, and the ratings among these labels."""
     raters: dict[int, set[str]] = defaultdict(set)
     ratings: dict[int, list[float]] = defaultdict(list)
     for row in log:
         if row.action == Action.IMPORTED.value:
-            raters[row.claim_id].add(row.reviewer)
+            raters[row.claim].add(row.reviewer)
+            if row.scale is None or row.raw_label is None:
+                continue
             rating = rating_of(row.scale, row.raw_label)
             if rating is not None:
-                ratings[row.claim_id].append(rating)
+                ratings[row.claim].append(rating)
     return raters, ratings
 
 

@@ -4,7 +4,6 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -188,7 +187,7 @@ def test_point_estimates_after_one_label() -> None:
         prepared = Prepared(readings(made), FAITHFULNESS, RULE)
         report = report_of(prepared)
         before = [made[count // 2]]
-        after = [replace(each, human="no" if each.human == "yes" else "yes") for each in before]
+        after = [each._replace(human="no" if each.human == "yes" else "yes") for each in before]
 
         def one(
             prepared: Prepared = prepared,

@@ -53,7 +53,7 @@ def claim(
         steady=True,
         blind=None if human is None else True,
     )
-    return replace(reading, **more)
+    return reading._replace(**more)
 
 
 def answer(
@@ -306,7 +306,7 @@ def test_the_headline_says_why_there_is_no_kappa() -> None:
 
 def test_several_conversations_of_one_group_are_called_groups() -> None:
     claims = [
-        replace(reading, conversation=ConversationId(i))
+        reading._replace(conversation=ConversationId(i))
         for i, reading in enumerate(many({("yes", "yes"): 10, ("no", "yes"): 10}, groups=5))
     ]
     assert "from 5 groups" in report(claims).headline
@@ -423,7 +423,7 @@ def test_unreviewed_claims_change_coverage_and_rates_only(claims: list[ClaimRead
 
 @given(claims_st)
 def test_holding_a_claim_in_more_windows_changes_no_figure(claims: list[ClaimReading]) -> None:
-    repeated = [replace(each, windows=each.windows + 4) for each in claims]
+    repeated = [each._replace(windows=each.windows + 4) for each in claims]
     before, after = report(claims).claims, report(repeated).claims
     assert replace(after, coverage=before.coverage) == before
 
@@ -432,7 +432,7 @@ def test_holding_a_claim_in_more_windows_changes_no_figure(claims: list[ClaimRea
 def test_the_digest_follows_labels_and_not_keys_of_the_store(
     claims: list[ClaimReading], answers: list[AnswerReading]
 ) -> None:
-    renumbered = [replace(each, claim=ClaimId(each.claim + 5)) for each in claims]
+    renumbered = [each._replace(claim=ClaimId(each.claim + 5)) for each in claims]
     assert readings_digest(claims, answers) == readings_digest(renumbered, answers)
     changed = [*claims, claim(3, "no", "yes")]
     assert readings_digest(claims, answers) != readings_digest(changed, answers)

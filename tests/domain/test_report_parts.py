@@ -59,7 +59,7 @@ def claim(number: int, judge: str, human: str | None, **more: Any) -> ClaimReadi
         state=LabelState.UNREVIEWED if human is None else LabelState.LABELLED,
         opinions=opinions,
     )
-    return replace(made, **more)
+    return made._replace(**more)
 
 
 def report(
@@ -163,7 +163,7 @@ def test_the_weighted_kappa_is_that_of_the_golden_statistic() -> None:
 def test_what_was_labelled_outside_the_sample_is_left_out() -> None:
     made = stratified({"yes": 60, "no": 20, "idk": 10}, named=False)
     more = [
-        replace(each, human="no", opinions=(said("bo", "no"),), state=LabelState.LABELLED)
+        each._replace(human="no", opinions=(said("bo", "no"),), state=LabelState.LABELLED)
         if each.human is None and each.judge == "yes" and each.claim % 2
         else each
         for each in made.claims
@@ -435,7 +435,7 @@ def test_states_that_do_not_count_are_counted() -> None:
 def test_two_judges_are_weighted_and_compared_on_the_sample_alone() -> None:
     found = stratified({"yes": 20, "no": 200, "idk": 100})
     outside = [
-        replace(each, human="no", opinions=(said("bo", "no"),), state=LabelState.LABELLED)
+        each._replace(human="no", opinions=(said("bo", "no"),), state=LabelState.LABELLED)
         if each.position is None and number % 7 == 0
         else each
         for number, each in enumerate(found.claims)
@@ -462,10 +462,9 @@ def test_two_judges_are_weighted_and_compared_on_the_sample_alone() -> None:
 def test_confidences_and_what_people_knew_are_weighted_by_the_sample() -> None:
     found = stratified({"yes": 20, "no": 200, "idk": 100})
     rows = [
-        replace(
-            each,
+        each._replace(
             confidence={"yes": 0.9, "no": 0.2, "idk": 0.5}[str(each.judge)],
-            opinions=tuple(replace(one, blind=number % 2 == 0) for one in each.opinions),
+            opinions=tuple(one._replace(blind=number % 2 == 0) for one in each.opinions),
         )
         for number, each in enumerate(found.claims)
     ]

@@ -24,11 +24,10 @@ WORDS = ("yes", "no", "idk")
 def labelled(each: ClaimReading, word: str | None, *, blind: bool = True) -> ClaimReading:
     """Let a person say something of a claim, or take it back."""
     if word is None:
-        return replace(
-            each, human=None, reviewers=0, blind=None, state=LabelState.UNREVIEWED, opinions=()
+        return each._replace(
+            human=None, reviewers=0, blind=None, state=LabelState.UNREVIEWED, opinions=()
         )
-    return replace(
-        each,
+    return each._replace(
         human=word,
         reviewers=1,
         blind=blind,
@@ -61,8 +60,7 @@ def drawn(
         ),
     )
     placed = [
-        replace(
-            each,
+        each._replace(
             position=ids.index(each.claim) if each.claim in ids else None,
             stratum=each.judge if by_verdict else None,
         )
@@ -100,7 +98,7 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
     claims = []
     for number in range(80):
         judge = chance.choice((*WORDS, "yes", "yes"))
-        each = replace(claim(number, judge, None), claim=ClaimId(number), group=f"g{number % 9}")
+        each = claim(number, judge, None)._replace(claim=ClaimId(number), group=f"g{number % 9}")
         word = chance.choice((*WORDS, judge, judge, "x"))
         claims.append(labelled(each, None if design != "census" and number % 3 else word))
     if design in ("simple", "stratified"):
@@ -140,7 +138,7 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
 
 def test_a_missing_interval_is_called_one_that_comes() -> None:
     claims = [
-        labelled(replace(claim(i, "yes", None), group=f"g{i % 7}"), WORDS[i % 3]) for i in range(30)
+        labelled(claim(i, "yes", None)._replace(group=f"g{i % 7}"), WORDS[i % 3]) for i in range(30)
     ]
     readings = RunReadings(tuple(claims), (), (), design_reading(claims, None))
     prepared = Prepared(readings, FAITHFULNESS, RULE)

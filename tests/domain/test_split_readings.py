@@ -80,7 +80,7 @@ def test_every_reading_is_in_one_part() -> None:
 
 def test_a_simple_sample_of_the_run_is_one_of_each_part() -> None:
     whole = readings(DesignKind.SIMPLE)
-    extra = replace(whole.claims[1], human="yes", state=LabelState.LABELLED)
+    extra = whole.claims[1]._replace(human="yes", state=LabelState.LABELLED)
     whole = replace(whole, claims=(whole.claims[0], extra, *whole.claims[2:]))
     parts = [readings_within(whole, RULE, split) for split in SPLITS]
     for part in parts:

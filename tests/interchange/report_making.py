@@ -299,8 +299,7 @@ def any_report(draw: st.DrawFn) -> AgreementReport:
         )
         passed_over = draw(st.booleans())
         claims.append(
-            replace(
-                claim(number, judge, opinions[0].verdict if opinions else None),
+            claim(number, judge, opinions[0].verdict if opinions else None)._replace(
                 opinions=opinions,
                 reviewers=len(opinions),
                 state=LabelState.LABELLED if opinions else draw(st.sampled_from(LabelState)),

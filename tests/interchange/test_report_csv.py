@@ -1,7 +1,6 @@
 import csv
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -50,7 +49,7 @@ def test_the_csv_has_one_flat_row_per_claim() -> None:
 
 
 def test_numbers_stay_numbers_and_texts_are_quoted() -> None:
-    reading = replace(claim(12, "yes", "no"), confidence=0.25, position=3, stratum="yes")
+    reading = claim(12, "yes", "no")._replace(confidence=0.25, position=3, stratum="yes")
     extras = ClaimExtras(("A passage.",), 2.5, ("A note.",))
     lines = "".join(claims_csv(beside([reading], extras), HEADER, sample="drawn")).splitlines()
     assert lines[1] == (
@@ -104,7 +103,7 @@ def test_weights_of_a_stratified_sample_add_up_to_what_it_stands_for() -> None:
 )
 def test_a_weight_is_one_over_the_probability(kind: DesignKind, expected: float | None) -> None:
     claims = [
-        replace(claim(i, "yes", "no" if i < 5 else None), position=i if i < 5 else None)
+        claim(i, "yes", "no" if i < 5 else None)._replace(position=i if i < 5 else None)
         for i in range(10)
     ]
     if kind is DesignKind.CENSUS:
@@ -115,7 +114,7 @@ def test_a_weight_is_one_over_the_probability(kind: DesignKind, expected: float 
 
 
 def test_a_claim_beside_the_sample_has_no_weight() -> None:
-    claims = [replace(claim(0, "yes", "no"), position=0), claim(1, "yes", "no")]
+    claims = [claim(0, "yes", "no")._replace(position=0), claim(1, "yes", "no")]
     design = DesignReading(DesignKind.SIMPLE, 2)
     assert set(claim_weights(claims, FAITHFULNESS, design)) == {claims[0].claim}
 
@@ -136,7 +135,7 @@ def test_hostile_words_in_every_column_stay_one_row_and_start_no_formula(text: s
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝"])
 def test_a_cell_that_looks_like_a_formula_is_made_harmless(start: str) -> None:
     text = f"{start}cmd|' /C calc'!A0"
-    reading = replace(claim(1, "yes", "no", text), key=text, group=text, human=text)
+    reading = claim(1, "yes", "no", text)._replace(key=text, group=text, human=text)
     (cells,) = table([reading])
     assert {cells[name] for name in ("conversation", "group", "text", "human")} == {f"'{text}"}
 

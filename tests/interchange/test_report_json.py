@@ -210,8 +210,7 @@ def test_units_drawn_by_verdict_are_no_sign_of_bias() -> None:
     # All 50 flagged claims and 50 of 250 others are labelled; people flag 25 of the one kind and 5
     # of the other, so as many of the run as the judge does.
     claims = [
-        replace(
-            claim(i, judge, human),
+        claim(i, judge, human)._replace(
             group=str(i % 30),
             stratum=judge,
             position=None if human is None else i,

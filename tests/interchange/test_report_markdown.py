@@ -225,7 +225,7 @@ def test_the_method_says_how_it_was_asked(wanted: ReportSettings, sentence: str)
     ],
 )
 def test_the_page_says_how_labels_were_chosen(kind: DesignKind, sentence: str) -> None:
-    claims = [replace(each, position=number) for number, each in enumerate(CLAIMS[:40])]
+    claims = [each._replace(position=number) for number, each in enumerate(CLAIMS[:40])]
     design = DesignReading(
         kind,
         40,
@@ -299,10 +299,10 @@ def test_any_report_makes_a_page_of_tables_that_are_straight(found: AgreementRep
 
 def test_a_page_without_anything_to_complain_about_has_no_such_sections() -> None:
     claims = [
-        replace(claim(2 * i, judge, human), group=str(i), conversation=ConversationId(i))
+        claim(2 * i, judge, human)._replace(group=str(i), conversation=ConversationId(i))
         for i, (judge, human) in enumerate([("yes", "yes"), ("no", "no")] * 25)
     ]
     assert "### Disagreements" not in report_markdown(report(claims, []), HEADER)
-    claims[0] = replace(claims[0], judge="no")
-    claims[1] = replace(claims[1], judge="yes")
+    claims[0] = claims[0]._replace(judge="no")
+    claims[1] = claims[1]._replace(judge="yes")
     assert "## Before you use" not in report_markdown(report(claims, []), HEADER)

@@ -7,10 +7,12 @@ the error that chance alone would give, and not at all where it cannot be told f
 import math
 import random
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby, repeat
+from operator import itemgetter
 
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.intervals import wilson
@@ -32,7 +34,9 @@ Units = Sequence[tuple[float, bool]]
 Weights = Sequence[float]
 """How many units each stands for, above 0; (): each for itself."""
 
-_Weighed = tuple[float, bool, float]
+_Alike = tuple[float, bool, float, int]
+"""Probability, whether it came true, weight, and how many units there are of that: judges state few
+probabilities, and of a hundred thousand units few differ."""
 
 
 class Norm(StrEnum):
@@ -118,18 +122,20 @@ def calibration(
         seed: Of the simulation.
     """
     units = [(p, came) for _, p, came in readings]
-    bins = equal_mass_bins(units, level=level, weights=weights)
-    squares = (
-        (group, (p - came) ** 2, weight)
-        for (group, p, came), weight in zip(readings, weights or repeat(1.0), strict=False)
+    rows = _rows(units, weights)
+    bins = _equal_mass_bins(rows, MOST_BINS, level)
+    squared = {(p, came): (p - came) ** 2 for p, came, *_ in rows}
+    groups = [group for group, *_ in readings]
+    squares = zip(
+        groups, map(squared.__getitem__, units), weights or repeat(1.0, len(units)), strict=True
     )
     return Calibration(
         n=len(units),
         brier=mean_estimate(squares, level),
-        skill=brier_skill(units, weights),
+        skill=_skill(rows),
         bins=bins,
         error=calibration_error(bins) if bins else None,
-        floor=noise_floor(units, weights=weights, draws=draws, seed=seed) if bins else None,
+        floor=_floor(rows, MOST_BINS, draws, seed, weighted=bool(weights)) if bins else None,
     )
 
 
@@ -140,10 +146,14 @@ def brier(units: Units, weights: Weights = ()) -> Point:
         Brier 1950, Monthly Weather Review 78:1-3, counting one of the two classes; his own score,
         which counts both, is twice that.
     """
-    rows = _weighed(units, weights)
+    return _brier(_rows(units, weights))
+
+
+def _brier(rows: Sequence[_Alike]) -> Point:
     if not rows:
         return Reason.NO_ITEMS
-    return math.fsum(by * (p - came) ** 2 for p, came, by in rows) / _weight(rows)
+    squares = math.fsum(times * by * (p - came) ** 2 for p, came, by, times in rows)
+    return squares / _weight(rows)
 
 
 def brier_skill(units: Units, weights: Weights = ()) -> Point:
@@ -151,12 +161,15 @@ def brier_skill(units: Units, weights: Weights = ()) -> Point:
 
     Undefined when nothing or everything came true.
     """
-    score = brier(units, weights)
+    return _skill(_rows(units, weights))
+
+
+def _skill(rows: Sequence[_Alike]) -> Point:
+    score = _brier(rows)
     if isinstance(score, Reason):
         return score
-    if len({came for _, came in units}) < 2:
+    if len({came for _, came, *_ in rows}) < 2:
         return Reason.ONE_CLASS_ONLY
-    rows = _weighed(units, weights)
     base = _weight(row for row in rows if row[1]) / _weight(rows)
     return 1 - score / (base * (1 - base))
 
@@ -167,9 +180,9 @@ def equal_width_bins(units: Units, count: int, level: float = LEVEL) -> tuple[Bi
     A bin includes its upper edge, and the first one also 0.
     """
     edges = [edge / count for edge in range(1, count)]
-    placed: dict[int, list[_Weighed]] = {}
-    for unit in _weighed(units):
-        placed.setdefault(bisect_left(edges, unit[0]), []).append(unit)
+    placed: dict[int, list[_Alike]] = {}
+    for row in _rows(units):
+        placed.setdefault(bisect_left(edges, row[0]), []).append(row)
     bounds = [0.0, *edges, 1.0]
     return tuple(
         _bin(members, bounds[place], bounds[place + 1], level)
@@ -188,9 +201,12 @@ def equal_mass_bins(
         level: Confidence level of the limits, in (0, 1).
         weights: Of the units; they do not change which bin a unit is in.
     """
+    return _equal_mass_bins(_rows(units, weights), most, level)
+
+
+def _equal_mass_bins(rows: Sequence[_Alike], most: int, level: float) -> tuple[Bin, ...]:
     return tuple(
-        _bin(members, members[0][0], members[-1][0], level)
-        for members in _equal_mass(_weighed(units, weights), most)
+        _bin(members, members[0][0], members[-1][0], level) for members in _equal_mass(rows, most)
     )
 
 
@@ -233,56 +249,71 @@ def noise_floor(
         draws: How often everything is drawn anew.
         seed: The same seed gives the same floor.
     """
+    return _floor(_rows(units, weights), most, draws, seed, weighted=bool(weights))
+
+
+def _floor(
+    rows: Sequence[_Alike], most: int, draws: int, seed: int, *, weighted: bool
+) -> NoiseFloor:
     chance = random.Random(seed)
-    rows = _weighed(units, weights)
     whole = _weight(rows)
     totals = [0.0] * draws
     for members in _equal_mass(rows, most):
-        stated = [(p, by) for p, _, by in members]
-        expected = math.fsum(by * p for p, by in stated)
-        sd = math.sqrt(math.fsum(by * by * p * (1 - p) for p, by in stated))
+        expected = math.fsum(times * by * p for p, _, by, times in members)
+        sd = math.sqrt(math.fsum(times * by * by * p * (1 - p) for p, _, by, times in members))
         most_of_it = _weight(members)
+        one_by_one: list[tuple[float, float]] = []
+        if _size(members) <= _EXACT:
+            one_by_one = [(p, by) for p, _, by, times in members for _ in range(times)]
         for draw in range(draws):
-            if len(stated) <= _EXACT:
-                came = sum(by for p, by in stated if chance.random() < p)
+            if one_by_one:
+                came = sum(by for p, by in one_by_one if chance.random() < p)
             else:
                 came = chance.gauss(expected, sd)
-                came = min(max(came if weights else round(came), 0), most_of_it)
+                came = min(max(came if weighted else round(came), 0), most_of_it)
             totals[draw] += abs(came - expected) / whole
     totals.sort()
     return NoiseFloor(math.fsum(totals) / draws, totals[math.ceil(0.95 * draws) - 1])
 
 
-def _weighed(units: Units, weights: Weights = ()) -> list[_Weighed]:
-    """Put weights beside the units."""
-    if not weights:
-        return [(p, came, 1.0) for p, came in units]
-    return [(p, came, weight) for (p, came), weight in zip(units, weights, strict=True)]
+def _rows(units: Units, weights: Weights = ()) -> list[_Alike]:
+    """Count units that are alike, sorted."""
+    if weights:
+        weighed = Counter(
+            (p, came, weight) for (p, came), weight in zip(units, weights, strict=True)
+        )
+        return sorted((*row, times) for row, times in weighed.items())
+    return sorted((p, came, 1.0, times) for (p, came), times in Counter(units).items())
 
 
-def _weight(rows: Iterable[_Weighed]) -> float:
-    return math.fsum(weight for *_, weight in rows)
+def _weight(rows: Iterable[_Alike]) -> float:
+    return math.fsum(times * weight for *_, weight, times in rows)
 
 
-def _equal_mass(units: Sequence[_Weighed], most: int) -> list[list[_Weighed]]:
-    """Share the sorted units out; equal probabilities go where the middle one of them belongs."""
-    n = len(units)
+def _size(rows: Iterable[_Alike]) -> int:
+    return sum(times for *_, times in rows)
+
+
+def _equal_mass(rows: Sequence[_Alike], most: int) -> list[list[_Alike]]:
+    """Share sorted rows out; equal probabilities go where the middle one of them belongs."""
+    n = _size(rows)
     count = min(most, math.isqrt(n))
-    bins: dict[int, list[_Weighed]] = {}
+    bins: dict[int, list[_Alike]] = {}
     placed = 0
-    for _, same in groupby(sorted(units), key=lambda unit: unit[0]):
+    for _, same in groupby(rows, key=itemgetter(0)):
         members = list(same)
-        place = (2 * placed + len(members) - 1) * count // (2 * n)
+        size = _size(members)
+        place = (2 * placed + size - 1) * count // (2 * n)
         bins.setdefault(place, []).extend(members)
-        placed += len(members)
+        placed += size
     return list(bins.values())
 
 
-def _bin(members: Sequence[_Weighed], low: float, high: float, level: float) -> Bin:
+def _bin(members: Sequence[_Alike], low: float, high: float, level: float) -> Bin:
     weight = _weight(members)
     observed = _weight(row for row in members if row[1]) / weight
-    mean = math.fsum(by * p for p, _, by in members) / weight
+    mean = math.fsum(times * by * p for p, _, by, times in members) / weight
     # As many equal units as would be as sure (Kish 1965, Survey Sampling, 11.7).
-    sure = weight**2 / math.fsum(by * by for *_, by in members)
+    sure = weight**2 / math.fsum(times * by * by for *_, by, times in members)
     limits = wilson(observed, sure, level)
-    return Bin(low, high, len(members), mean, observed, *limits, weight=weight)
+    return Bin(low, high, _size(members), mean, observed, *limits, weight=weight)

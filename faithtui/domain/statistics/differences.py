@@ -5,6 +5,7 @@ leave out whole conversations.
 """
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
@@ -64,20 +65,23 @@ def bias_estimate(readings: Readings, level: float = LEVEL) -> Estimate:
 
 def mean_estimate(readings: Readings, level: float = LEVEL) -> Estimate:
     """Estimate the weighted mean of (conversation, value, weight above 0)."""
-    by_group: dict[str, list[tuple[float, float]]] = {}
+    by_group: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for group, value, weight in readings:
-        by_group.setdefault(group, []).append((value, weight))
+        by_group[group].append((value, weight))
+    # Groups that are alike are computed once: there are few different values.
+    kinds = Counter(tuple(sorted(rows)) for rows in by_group.values())
     parts = [
-        (math.fsum(value * by for value, by in rows), math.fsum(by for _, by in rows), len(rows))
-        for _, rows in sorted(by_group.items())
+        (math.fsum(value * by for value, by in rows), math.fsum(by for _, by in rows), times)
+        for rows, times in sorted(kinds.items())
     ]
-    total, whole = math.fsum(part[0] for part in parts), math.fsum(part[1] for part in parts)
-    last = len(parts) == 1
+    total = math.fsum(times * value for value, _, times in parts)
+    whole = math.fsum(times * weight for _, weight, times in parts)
+    last = len(by_group) == 1
     left_out: list[tuple[Point, int]] = [
-        (Reason.NO_ITEMS if last else (total - value) / (whole - weight), 1)
-        for value, weight, _ in parts
+        (Reason.NO_ITEMS if last else (total - value) / (whole - weight), times)
+        for value, weight, times in parts
     ]
-    n = sum(size for *_, size in parts)
+    n = sum(len(rows) * times for rows, times in kinds.items())
     mean: Point = total / whole if parts else Reason.NO_ITEMS
     return estimate(mean, left_out, Scale.NATURAL, n=n, level=level)
 
@@ -88,19 +92,24 @@ def mae_estimate(readings: Readings, level: float = LEVEL) -> Estimate:
     return bias_estimate(sizes, level)
 
 
-def _parts(readings: Readings) -> list[_Moments]:
-    """Add up the differences of each conversation."""
-    by_group: dict[str, list[float]] = {}
+def _parts(readings: Readings) -> list[tuple[_Moments, int]]:
+    """Add up the differences of each conversation; those that are alike are counted."""
+    by_group: dict[str, list[float]] = defaultdict(list)
     for group, judge, human in readings:
-        by_group.setdefault(group, []).append(judge - human)
-    return [_moments(differences) for _, differences in sorted(by_group.items())]
+        by_group[group].append(judge - human)
+    kinds = Counter(tuple(sorted(differences)) for differences in by_group.values())
+    return [(_moments(differences), times) for differences, times in sorted(kinds.items())]
 
 
-def _estimate(parts: Sequence[_Moments], compute: _Figure, level: float) -> Estimate:
+def _estimate(parts: Sequence[tuple[_Moments, int]], compute: _Figure, level: float) -> Estimate:
     """Estimate a figure of number, sum and sum of squares of the differences."""
-    n = sum(part[0] for part in parts)
-    total, squares = math.fsum(part[1] for part in parts), math.fsum(part[2] for part in parts)
-    left_out = [(compute(n - part[0], total - part[1], squares - part[2]), 1) for part in parts]
+    n = sum(times * size for (size, _, _), times in parts)
+    total = math.fsum(times * value for (_, value, _), times in parts)
+    squares = math.fsum(times * square for (_, _, square), times in parts)
+    left_out = [
+        (compute(n - size, total - value, squares - square), times)
+        for (size, value, square), times in parts
+    ]
     return estimate(compute(n, total, squares), left_out, Scale.NATURAL, n=n, level=level)
 
 

@@ -5,7 +5,7 @@ Leaving out a group must not count everything again: what a unit adds to a sum o
 only on how many units lie above it, beside it and below it, and that is counted once for all.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -57,16 +57,18 @@ def group_cells(
     rows = list(readings)
     xs = _levels(x for _, x, _ in rows)
     ys = _levels((y for _, _, y in rows), declared)
-    by_group: dict[str, Counter[Place]] = {}
+    by_group: dict[str, list[Place]] = defaultdict(list)
     for group, x, y in rows:
-        by_group.setdefault(group, Counter())[xs[x], ys[y]] += 1
+        by_group[group].append((xs[x], ys[y]))
+    alike = Counter(tuple(sorted(places)) for places in by_group.values())
+    kinds = sorted((tuple(Counter(places).items()), times) for places, times in alike.items())
     total: Counter[Place] = Counter()
-    for cells in by_group.values():
-        total.update(cells)
-    kinds = Counter(tuple(sorted(cells.items())) for cells in by_group.values())
+    for cells, times in kinds:
+        for place, count in cells:
+            total[place] += times * count
     return GroupedCells(
         total,
-        tuple((dict(kind), times) for kind, times in sorted(kinds.items())),
+        tuple((dict(cells), times) for cells, times in kinds),
         len(xs),
         len(ys),
     )
