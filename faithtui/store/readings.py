@@ -64,6 +64,8 @@ class _Known:
     log: Sequence[LoggedAct]
     """Of the run's conversations, with claims that the run did not judge."""
     said: Mapping[ClaimId, Said]
+    words: Mapping[ClaimId, str | None]
+    """The judge's, in each claim's home window."""
 
 
 def run_readings(
@@ -163,22 +165,21 @@ def paired_readings(
 def _known(connection: Connection, run_id: RunId, settings: ReadingSettings) -> _Known:
     judged = judged_run(connection, run_id)
     log = log_of_run(connection, run_id)
-    homes = {run_id: {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}}
-    said = people_said(log, judged.rule, homes, blind_only=settings.blind_only)
-    return _Known(judged, log, said)
+    words = {claim_id: label for _, _, _, claim_id, label, _, _, _ in judged.homes}
+    said = people_said(log, judged.rule, {run_id: words}, blind_only=settings.blind_only)
+    return _Known(judged, log, said, words)
 
 
 def _sample(
     connection: Connection, run_id: RunId, settings: ReadingSettings, known: _Known
 ) -> DrawnSample | None:
     """Read the sample that the labels of a run rest on; None where they need none or have none."""
-    judged = {claim_id for _, _, _, claim_id, *_ in known.judged.homes}
     labelled = {
         claim_id
         for claim_id, people in known.said.items()
-        if people.state is LabelState.LABELLED and claim_id in judged
+        if people.state is LabelState.LABELLED and claim_id in known.words
     }
-    if labelled and len(labelled) == len(known.judged.homes):
+    if labelled and len(labelled) == len(known.words):
         return None
     return sample_to_rest_on(connection, run_id, settings.sample, labelled)
 

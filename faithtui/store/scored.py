@@ -1,6 +1,6 @@
 """Scores of windows and conversations: the judge's, and the same formula on people's labels."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from faithtui.domain.ids import ClaimId
@@ -9,6 +9,8 @@ from faithtui.domain.scores import Score, ScoreState, corrected_score, mean_scor
 from faithtui.store.judged import JudgedRun, JudgedWindow
 from faithtui.store.records import ItemState
 from faithtui.store.rollups import is_explained
+
+_NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
 
 
 def score_readings(judged: JudgedRun, said: Mapping[ClaimId, str]) -> Iterator[ScoreReading]:
@@ -25,62 +27,60 @@ def score_readings(judged: JudgedRun, said: Mapping[ClaimId, str]) -> Iterator[S
         Windows in the order of the run, then conversations.
     """
     of_item: dict[int, list[JudgedWindow]] = {}
-    scores = cache(partial(corrected_score, rule=judged.rule))
+    scoring = _Scoring(judged, said)
     for window in judged.windows:
         of_item.setdefault(window.number, []).append(window)
         if window.state not in _NOT_JUDGED:
-            yield _reading(
-                judged, said, scores, window.number, [window], window.score, window.position
-            )
+            yield scoring.reading(window.number, [window], window.score, window.position)
     for number, item in judged.items.items():
         if item.state is ItemState.DONE:
-            windows = of_item.get(number, [])
-            yield _reading(judged, said, scores, number, windows, item.score, None)
+            yield scoring.reading(number, of_item.get(number, []), item.score)
 
 
-_NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
-_Scores = Callable[[tuple[str, ...]], Score]
-"""The score of a window by its sorted labels: few windows of many differ in them."""
+class _Scoring:
+    """Scores by what people said."""
 
+    def __init__(self, judged: JudgedRun, said: Mapping[ClaimId, str]) -> None:
+        self._judged = judged
+        self._said = said
+        self._labelled = frozenset(said)
+        self._score = cache(partial(corrected_score, rule=judged.rule))
+        """By sorted labels, in which few windows of many differ."""
 
-def _reading(
-    judged: JudgedRun,
-    said: Mapping[ClaimId, str],
-    scores: _Scores,
-    number: int,
-    windows: Sequence[JudgedWindow],
-    judge: float | None,
-    position: int | None,
-) -> ScoreReading:
-    """Compare the scores of some windows of a conversation; `position` is that of a single one."""
-    item = judged.items[number]
-    claims = set().union(*(judged.claims.get(each.id, ()) for each in windows))
-    labelled = sum(claim in said for claim in claims)
-    human = None
-    if claims and labelled == len(claims):
-        human = mean_score(
-            [_human_score(judged, said, scores, each) for each in windows], judged.rule
-        ).value
-    return ScoreReading(
-        unit=ScoredUnit.CONVERSATION if position is None else ScoredUnit.WINDOW,
-        key=item.key,
-        group=item.group,
-        window=position,
-        judge=judge,
-        human=human,
-        claims=len(claims),
-        labelled=labelled,
-    )
+    def reading(
+        self,
+        number: int,
+        windows: Sequence[JudgedWindow],
+        judge: float | None,
+        position: int | None = None,
+    ) -> ScoreReading:
+        """Compare the scores of some windows of a conversation; `position`: of a single one."""
+        item, of_window = self._judged.items[number], self._judged.claims
+        claims = frozenset[ClaimId]().union(*[of_window.get(each.id, ()) for each in windows])
+        labelled = len(claims & self._labelled)
+        human = None
+        if claims and labelled == len(claims):
+            scores = [self._human_score(each) for each in windows]
+            human = mean_score(scores, self._judged.rule).value
+        return ScoreReading(
+            unit=ScoredUnit.CONVERSATION if position is None else ScoredUnit.WINDOW,
+            key=item.key,
+            group=item.group,
+            window=position,
+            judge=judge,
+            human=human,
+            claims=len(claims),
+            labelled=labelled,
+        )
 
+    def _human_score(self, window: JudgedWindow) -> Score:
+        """Score a window whose claims people labelled.
 
-def _human_score(
-    judged: JudgedRun, said: Mapping[ClaimId, str], scores: _Scores, window: JudgedWindow
-) -> Score:
-    """Score a window whose claims people labelled.
-
-    The judge's labels beyond the last claim, which a peer's rule counts, are nothing that people
-    could have labelled, so they are left out.
-    """
-    if not is_explained(window.state, missing=window.id in judged.missing):
-        return Score(window.score, window.state, window.reason)
-    return scores(tuple(sorted([said[each] for each in judged.claims.get(window.id, ())])))
+        The judge's labels beyond the last claim, which a peer's rule counts, are nothing that
+        people could have labelled, so they are left out.
+        """
+        judged = self._judged
+        if not is_explained(window.state, missing=window.id in judged.missing):
+            return Score(window.score, window.state, window.reason)
+        labels = [self._said[each] for each in judged.claims.get(window.id, ())]
+        return self._score(tuple(sorted(labels)))
