@@ -2,8 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import compress
+from operator import ne
 from typing import cast
 
+from faithtui.domain.claim_columns import ClaimColumns
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.readings import (
     AnswerReading,
@@ -45,24 +48,38 @@ class Compared:
         settings: ReportSettings,
     ) -> None:
         names = labels.names
+        known = set(names)
         self.labels = labels
         self.design = design
-        self.every = [claim for claim in claims if claim.human in names and claim.judge in names]
+        self.all = every = ClaimColumns.of(claims)
+        """Every claim of the run."""
+        self.pairs = Counter(zip(every.judge, every.human, strict=True))
+        """What judge and people say, and of how many claims: few pairs of words of many claims."""
+        compared = {(judge, human): {judge, human} <= known for judge, human in self.pairs}
+        self.every = every.where(
+            [*map(compared.__getitem__, zip(every.judge, every.human, strict=True))]
+            if not all(compared.values())
+            else ()
+        )
         """All that were compared, of the sample or not."""
         drawn = design.kind in DRAWN
-        self.inside = (
-            [each for each in self.every if each.position is not None] if drawn else self.every
+        self.inside = inside = (
+            self.every.where([place is not None for place in self.every.position])
+            if drawn
+            else self.every
         )
         """Those the figures are about."""
         frame = None
         if design.kind is DesignKind.STRATIFIED:
             members = tuple(
-                (claim.group, claim.stratum)
-                for claim in claims
-                if claim.judge in names and claim.stratum is not None
+                (group, stratum)
+                for group, stratum, judge in zip(
+                    every.group, every.stratum, every.judge, strict=True
+                )
+                if judge in known and stratum is not None
             )
             population = Counter(stratum for _, stratum in members)
-            labelled = Counter(claim.stratum for claim in self.inside)
+            labelled = Counter(inside.stratum)
             frame = Frame(
                 tuple(stratum.name for stratum in design.strata),
                 members,
@@ -74,12 +91,11 @@ class Compared:
             )
         bad = tuple(label.name for label in labels.labels if label.polarity is Polarity.BAD)
         self.figures = Figures(names, bad, settings, frame)
-        inside = self.inside
         self.units = self.figures.units(
-            [claim.group for claim in inside],
-            cast(list[str], [claim.human for claim in inside]),
-            cast(list[str], [claim.judge for claim in inside]),
-            [claim.stratum for claim in inside] if frame is not None else (),
+            inside.group,
+            cast(Sequence[str], inside.human),
+            cast(Sequence[str], inside.judge),
+            inside.stratum,
         )
         """People's consensus beside the judge's label, in the order of `inside`."""
         self.whole = self.figures.whole(self.units)
@@ -89,7 +105,6 @@ class Compared:
 
 
 def claim_level_report(
-    claims: Sequence[ClaimReading],
     compared: Compared,
     rule: ScoringRule,
     unit: tuple[str, str] = CLAIM,
@@ -101,14 +116,11 @@ def claim_level_report(
     """
     names = compared.labels.names
     both, figures, whole = compared.every, compared.figures, compared.whole
-    known = set(names)
-    judges = [claim.judge for claim in claims]
-    people = [claim.human for claim in claims]
-    # A run has few pairs of words and many claims, so what only they decide is counted once.
-    pairs = Counter(zip(judges, people, strict=True))
+    known, claims, pairs = set(names), compared.all, compared.pairs
+    total = len(claims.rows)
     usable = sum(times for (_, human), times in pairs.items() if human in known)
-    unreviewed = people.count(None)
-    not_a_claim = people.count(NOT_A_CLAIM)
+    unreviewed = claims.human.count(None)
+    not_a_claim = claims.human.count(NOT_A_CLAIM)
     agreed = sum(
         times for (judge, human), times in pairs.items() if judge == human and human in known
     )
@@ -116,52 +128,56 @@ def claim_level_report(
     for (judge, human), times in pairs.items():
         if judge not in known:
             unjudged[human] += times
-    states = [claim.state for claim in claims if claim.human is None] if unreviewed else []
-    blind = [claim.blind for claim in both]
-    groups = [claim.group for claim in claims]
-    reviewers = [claim.reviewers for claim in claims]
+    states = Counter(
+        [state for state, human in zip(claims.state, claims.human, strict=True) if human is None]
+        if unreviewed
+        else []
+    )
+    n = len(both.rows)
     coverage = Coverage(
-        total=len(claims),
-        conversations=len({claim.conversation for claim in claims}),
-        groups=len(set(groups)),
-        rows=sum([claim.windows for claim in claims]),
-        compared=len(both),
-        compared_groups=len(
-            set(compared.units.groups if both is compared.inside else [c.group for c in both])
-        ),
+        total=total,
+        conversations=len(set(claims.conversation)),
+        groups=len(set(claims.group)),
+        rows=sum(claims.windows),
+        compared=n,
+        compared_groups=len(set(both.group)),
         agreed=agreed,
-        overridden=len(both) - agreed,
+        overridden=n - agreed,
         unreviewed=unreviewed,
         not_a_claim=not_a_claim,
-        other_words=len(claims) - unreviewed - not_a_claim - usable,
-        no_verdict=usable - len(both),
+        other_words=total - unreviewed - not_a_claim - usable,
+        no_verdict=usable - n,
         vacuous=0,
         unscored=0,
         missing_verdicts=sum(unjudged.values()),
         several_reviewers=sum(
             [
                 number >= 2
-                for number, human in zip(reviewers, people, strict=True)
+                for number, human in zip(claims.reviewers, claims.human, strict=True)
                 if human is not None
             ]
-            if max(reviewers, default=0) >= 2
+            if max(claims.reviewers, default=0) >= 2
             else []
         ),
-        blind=blind.count(True),
-        shown=blind.count(False),
+        blind=both.blind.count(True),
+        shown=both.blind.count(False),
         by_verdict=_by_verdict(
             pairs,
             Counter(
-                [claim.judge for claim in claims if claim.state is LabelState.SKIPPED]
+                [
+                    judge
+                    for judge, state in zip(claims.judge, claims.state, strict=True)
+                    if state is LabelState.SKIPPED
+                ]
                 if unreviewed
                 else []
             ),
             names,
         ),
-        skipped=states.count(LabelState.SKIPPED),
-        bulk=states.count(LabelState.BULK),
-        stale=states.count(LabelState.STALE),
-        outside=len(both) - len(compared.inside),
+        skipped=states[LabelState.SKIPPED],
+        bulk=states[LabelState.BULK],
+        stale=states[LabelState.STALE],
+        outside=n - len(compared.inside.rows),
     )
     not_good = tuple(
         label.name for label in compared.labels.labels if label.polarity is not Polarity.GOOD
@@ -177,39 +193,32 @@ def claim_level_report(
         strict=figures.detection(whole, figures.bad, main=True),
         lenient=figures.detection(whole, not_good, main=True),
         rate=rate_of(
-            _rate_units(claims, groups, judges, people, rule, compared),
+            _rate_units(rule, compared),
             compared.design,
             names,
             figures.settings.level,
         ),
-        disagreements=Differing([claim for claim in both if claim.human != claim.judge]),
+        disagreements=Differing(list(compress(both.rows, map(ne, both.human, both.judge)))),
         weights=() if figures.frame is None else tuple(sorted(figures.frame.weights.items())),
     )
 
 
-def _rate_units(
-    claims: Sequence[ClaimReading],
-    groups: Sequence[str],
-    judges: Sequence[str | None],
-    people: Sequence[str | None],
-    rule: ScoringRule,
-    compared: Compared,
-) -> RateUnits:
+def _rate_units(rule: ScoringRule, compared: Compared) -> RateUnits:
     """Say of all claims but unfair ones what passes."""
-    names, drawn = compared.labels.names, compared.design.kind in DRAWN
+    names, drawn, claims = compared.labels.names, compared.design.kind in DRAWN, compared.all
     by_design = compared.design.kind is DesignKind.STRATIFIED
     passing: dict[str | None, bool] = {name: name in rule.passing for name in names}
     known: dict[str | None, str] = {name: name for name in names}
     found = RateUnits(
-        groups=groups,
-        strata=[claim.stratum for claim in claims] if by_design else [*map(known.get, judges)],
-        judge=[*map(passing.get, judges)],
-        human=[*map(passing.get, people)],
-        drawn=[claim.position is not None for claim in claims] if drawn else (),
+        groups=claims.group,
+        strata=claims.stratum if by_design else [*map(known.get, claims.judge)],
+        judge=[*map(passing.get, claims.judge)],
+        human=[*map(passing.get, claims.human)],
+        drawn=[position is not None for position in claims.position] if drawn else (),
     )
-    if NOT_A_CLAIM not in people:
+    if NOT_A_CLAIM not in claims.human:
         return found
-    return found.within([human != NOT_A_CLAIM for human in people])
+    return found.within([human != NOT_A_CLAIM for human in claims.human])
 
 
 def answer_level_report(

@@ -8,9 +8,11 @@ person's verdict is counted in the coverage and enters no figure.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 
 from faithtui.domain.agreement import share
 from faithtui.domain.cautions import cautions, headline
+from faithtui.domain.claim_columns import ClaimColumns
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels import Label, LabelSet, Polarity
 from faithtui.domain.levels import CLAIM, Compared, answer_level_report, claim_level_report
@@ -167,10 +169,9 @@ def report_of(
     """Compare a run's judge with people; see `agreement_report`."""
     who = judged or Judged()
     readings, rule, compared = prepared.readings, prepared.rule, prepared.compared
-    claims, wanted = prepared.claims, compared.figures.settings
-    figures = compared.figures
+    figures, wanted = compared.figures, compared.figures.settings
     said = Said(compared)
-    claim_level = claim_level_report(claims, compared, prepared.passing, who.unit)
+    claim_level = claim_level_report(compared, prepared.passing, who.unit)
     answers = () if who.answers_are_claims else readings.answers
     answer_level = answer_level_report(answers, rule, wanted)
     found = AgreementReport(
@@ -180,9 +181,9 @@ def report_of(
         answers=answer_level,
         scores=answer_scores(readings.answers, rule, wanted.level),
         unit_scores=unit_score_reports(readings.scores, rule, readings.design, wanted),
-        consistency=_consistency(readings.claims, wanted.level),
+        consistency=_consistency(compared.all, wanted.level),
         raters=rater_reports(said, figures),
-        humans=human_report(claims, figures),
+        humans=human_report(compared.all, figures),
         anchoring=anchoring_report(said, figures),
         repeats=repeats,
         calibration=calibration_report(compared, who.confidence),
@@ -202,8 +203,9 @@ def report_of(
     )
 
 
-def _consistency(claims: Sequence[ClaimReading], level: float) -> Consistency:
-    repeated = [(claim.group, claim.steady) for claim in claims if claim.windows > 1]
+def _consistency(claims: ClaimColumns, level: float) -> Consistency:
+    several = [windows > 1 for windows in claims.windows]
+    repeated = list(compress(zip(claims.group, claims.steady, strict=True), several))
     return Consistency(
         repeated=len(repeated),
         steady=sum(steady for _, steady in repeated),

@@ -12,7 +12,7 @@ from faithtui.domain.intervals import Scale, estimate
 from faithtui.domain.levels import Compared
 from faithtui.domain.report_tables import Figures, Whole
 from faithtui.domain.reported.parts import ComparisonReport
-from faithtui.domain.statistics.packing import packed_kinds
+from faithtui.domain.statistics.packing import Spans, packed_kinds
 from faithtui.domain.statistics.paired import (
     DiscordantGroup,
     durkalski,
@@ -50,7 +50,7 @@ def weighed(units: Iterable[PairedUnit], compared: Compared) -> tuple[PairedUnit
         compared: What the figures of the report are about.
     """
     weights = compared.figures.weights(compared.units)
-    known = dict(zip((each.claim for each in compared.inside), weights, strict=True))
+    known = dict(zip(compared.inside.claim, weights, strict=True))
     return tuple(
         each if each.claim is None else replace(each, weight=known.get(each.claim, 0))
         for each in units
@@ -132,7 +132,7 @@ class _Both:
         sets = (weights, categories, categories, categories)
         place_of = {found: place for place, found in enumerate(product(*sets))}
         kinds = packed_kinds(
-            [each.group for each in labelled],
+            Spans([each.group for each in labelled]),
             (place_of[each.weight, str(each.human), each.a, each.b] for each in labelled),
             len(place_of),
         )

@@ -2,9 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import combinations, compress
+from itertools import chain, combinations, compress
 from statistics import median
 
+from faithtui.domain.claim_columns import ClaimColumns, OpinionColumns
 from faithtui.domain.intervals import Scale
 from faithtui.domain.levels import Compared
 from faithtui.domain.readings import ClaimReading
@@ -27,55 +28,66 @@ class Said:
     def __init__(self, compared: Compared) -> None:
         """Put the opinions on the claims that the figures are about into columns."""
         figures, claims = compared.figures, compared.inside
-        owners = [claim for claim in claims for _ in claim.opinions]
-        opinions = [opinion for claim in claims for opinion in claim.opinions]
-        own = [opinion.action is not Action.ADJUDICATED for opinion in opinions]
-        if not all(own):
-            owners, opinions = list(compress(owners, own)), list(compress(opinions, own))
+        numbers = [*map(len, claims.opinions)]
+        owners: Sequence[int] = range(len(numbers))
+        """Place of the claim of each opinion."""
+        if set(numbers) != {1}:
+            owners = [place for place, number in enumerate(numbers) for _ in range(number)]
+        opinions = OpinionColumns.of(chain.from_iterable(claims.opinions))
+        self.coded = [
+            (code, place)
+            for code, place in zip(opinions.code, owners, strict=True)
+            if code is not None
+        ]
+        """Reason codes, and the place of the claim that each is about."""
+        if Action.ADJUDICATED in opinions.action:
+            own = [action is not Action.ADJUDICATED for action in opinions.action]
+            owners, opinions = list(compress(owners, own)), opinions.where(own)
         self.opinions = opinions
         """All of them, words that are no label of the metric included."""
-        verdicts = [opinion.verdict for opinion in opinions]
         known = set(figures.categories)
-        if not known.issuperset(verdicts):
-            is_known = [verdict in known for verdict in verdicts]
-            owners, opinions = list(compress(owners, is_known)), list(compress(opinions, is_known))
-            verdicts = list(compress(verdicts, is_known))
+        if not known.issuperset(opinions.verdict):
+            valid = [verdict in known for verdict in opinions.verdict]
+            owners, opinions = list(compress(owners, valid)), opinions.where(valid)
         self.valid = opinions
         """Those that are a label of the metric."""
-        self.reviewers = [opinion.reviewer for opinion in opinions]
-        """Of the valid ones."""
-        units = figures.units(
-            [claim.group for claim in owners],
-            verdicts,
-            [str(claim.judge) for claim in owners],
-            [claim.stratum for claim in owners] if figures.frame is not None else (),
+        # Where one person labelled, what people say is what that person says.
+        alike = isinstance(owners, range) and opinions.verdict == claims.human
+        self.units = (
+            compared.units
+            if alike
+            else figures.units(
+                [claims.group[place] for place in owners],
+                opinions.verdict,
+                [str(claims.judge[place]) for place in owners],
+                [claims.stratum[place] for place in owners],
+            )
         )
-        alike = units == compared.units
-        self.units = units
         """The valid ones beside the judge."""
-        self.part = compared.part if alike else figures.part(units)
-        """Their tables by group. Where one person labelled, they are those of the claims."""
+        self.part = compared.part if alike else figures.part(self.units)
+        """Their tables by group."""
 
 
 def rater_reports(said: Said, figures: Figures) -> tuple[RaterReport, ...]:
     """Hold the judge against each person, by name."""
-    own = _by_reviewer([each.reviewer for each in said.opinions])
-    places = _by_reviewer(said.reviewers)
+    own = _by_reviewer(said.opinions.reviewer)
+    places = _by_reviewer(said.valid.reviewer)
     agreed = figures.agreed_cells
     found = []
     for reviewer in sorted(own):
-        opinions = [said.opinions[place] for place in own[reviewer]]
+        blind = [said.opinions.blind[place] for place in own[reviewer]]
+        seconds = [said.opinions.seconds[place] for place in own[reviewer]]
         mine = places.get(reviewer, ())
         alone = len(mine) == len(said.units)
         units = said.units if alone else said.units.taken(mine)
-        seconds = [each.seconds for each in opinions if each.seconds is not None]
+        timed = [each for each in seconds if each is not None]
         found.append(
             RaterReport(
                 reviewer=reviewer,
-                labels=len(opinions),
-                blind=sum([each.blind is True for each in opinions]),
+                labels=len(blind),
+                blind=blind.count(True),
                 overrides=sum([cell not in agreed for cell in units.cells]),
-                median_s=median(seconds) if seconds else None,
+                median_s=median(timed) if timed else None,
                 agreement=figures.agreement(said.part if alone else figures.part(units)),
             )
         )
@@ -93,16 +105,15 @@ def _by_reviewer(reviewers: Sequence[str]) -> dict[str, Sequence[int]]:
     return {**found}
 
 
-def human_report(claims: Sequence[ClaimReading], figures: Figures) -> HumanReport | None:
+def human_report(claims: ClaimColumns, figures: Figures) -> HumanReport | None:
     """Compare people with each other; None unless two of them labelled the same unit.
 
     The judge does not enter, and every unit counts once: who labels a second time is not drawn by
     the sample's design.
     """
-    numbers = [len(claim.opinions) for claim in claims]
-    if max(numbers, default=0) < 2:
+    several = list(compress(claims.rows, [len(opinions) > 1 for opinions in claims.opinions]))
+    if not several:
         return None
-    several = [claim for claim, number in zip(claims, numbers, strict=True) if number > 1]
     shared = [(claim.group, words) for claim in several if len(words := _words(claim, figures)) > 1]
     if not shared:
         return None
@@ -112,7 +123,7 @@ def human_report(claims: Sequence[ClaimReading], figures: Figures) -> HumanRepor
     level = figures.settings.level
     measured = MeasurementLevel.ORDINAL if figures.settings.ordinal else MeasurementLevel.NOMINAL
     return HumanReport(
-        raters=len({reviewer for claim in claims for reviewer, _ in _words(claim, figures)}),
+        raters=len({reviewer for claim in claims.rows for reviewer, _ in _words(claim, figures)}),
         units=len(shared),
         percent=measure_ratings(ratings.percent_agreement, whole, Scale.LOGIT, level),
         krippendorff_alpha=measure_ratings(
@@ -154,7 +165,7 @@ def anchoring_report(said: Said, figures: Figures) -> AnchoringReport | None:
     Returns:
         None unless there are both.
     """
-    known = [each.blind for each in said.valid]
+    known = said.valid.blind
     # Of a million labels most often all are of one kind, and nothing is to be compared.
     if True not in known or False not in known:
         return None

@@ -54,7 +54,7 @@ def with_points(
     total = compared.whole.total
     parts = list(total.parts)
     for claims, step in ((old, -1), (new, 1)):
-        for claim in _small(claims, prepared).inside:
+        for claim in _small(claims, prepared).inside.rows:
             place = names.index(str(claim.human)) * len(names) + names.index(str(claim.judge))
             if isinstance(total, StratifiedTable):
                 stratum = (
@@ -112,7 +112,7 @@ def _small(claims: Sequence[ClaimReading], prepared: Prepared) -> Compared:
 
 def _level(claims: Sequence[ClaimReading], prepared: Prepared, was: LevelReport) -> LevelReport:
     """Count a few claims by themselves."""
-    return claim_level_report(claims, _small(claims, prepared), prepared.passing, was.unit)
+    return claim_level_report(_small(claims, prepared), prepared.passing, was.unit)
 
 
 def _bare(found: FiguresT, was: FiguresT) -> FiguresT:

@@ -18,7 +18,7 @@ from faithtui.domain.statistics.corrected_rate import (
     total_of,
     worst_case_bounds,
 )
-from faithtui.domain.statistics.packing import PackedGroups
+from faithtui.domain.statistics.packing import Packing, Spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +165,17 @@ def _share(groups: Sequence[str], flags: Sequence[bool | None], level: float) ->
 def _kinds(units: RateUnits, names: Sequence[str | None], *, only_drawn: bool) -> Kinds:
     """Count units, labels and passes by group and stratum."""
     place_of = {name: place for place, name in enumerate(names)}
-    packed = PackedGroups(3 * len(names), len(units.groups))
     human = units.human
     if only_drawn:
         pairs = zip(human, units.drawn, strict=True)
         human = [flag if drawn else None for flag, drawn in pairs]
-    ones = packed.ones
+    if None not in place_of and None in units.strata:
+        # What is not in the frame is of no stratum.
+        inside = [name is not None for name in units.strata]
+        units, human = units.within(inside), list(compress(human, inside))
+    spans = Spans(units.groups)
+    packing = Packing(3 * len(names), spans.most)
+    ones = packing.ones
     # By stratum and what people say: a unit, a label, a pass.
     more = {
         (name, flag): ones[3 * place]
@@ -179,10 +184,5 @@ def _kinds(units: RateUnits, names: Sequence[str | None], *, only_drawn: bool) -
         for name, place in place_of.items()
         for flag in (None, False, True)
     }
-    if None not in place_of and None in units.strata:
-        # What is not in the frame is of no stratum.
-        inside = [name is not None for name in units.strata]
-        units, human = units.within(inside), list(compress(human, inside))
     keys = zip(units.strata, human, strict=True)
-    packed.add(zip(units.groups, map(more.__getitem__, keys), strict=True))
-    return kinds_of_counts(packed.kinds())
+    return kinds_of_counts(packing.kinds_of(spans.sums(map(more.__getitem__, keys))))

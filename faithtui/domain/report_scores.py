@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import compress
+from typing import cast
 
 from faithtui.domain.estimates import Estimate, Reason, Status, undefined, withheld
 from faithtui.domain.labels import Polarity
@@ -181,21 +183,23 @@ def calibration_report(compared: Compared, source: str) -> CalibrationReport | N
     """
     figures, settings = compared.figures, compared.figures.settings
     good = {each.name for each in compared.labels.labels if each.polarity is Polarity.GOOD}
-    confidences = [claim.confidence for claim in compared.inside]
-    if confidences.count(None) == len(confidences):
+    claims = compared.inside
+    if claims.confidence.count(None) == len(claims.confidence):
         return None
     weights = figures.weights(compared.units)
     known = [
-        (claim, confidence, weight)
-        for claim, confidence, weight in zip(compared.inside, confidences, weights, strict=True)
-        if confidence is not None and weight
+        confidence is not None and weight > 0
+        for confidence, weight in zip(claims.confidence, weights, strict=True)
     ]
-    if not known:
+    if not any(known):
         return None
+    came: dict[str | None, bool] = {each: each in good for each in compared.labels.names}
+    stated = zip(claims.confidence, map(came.__getitem__, claims.human), strict=True)
     found = calibration(
-        [(claim.group, confidence, claim.human in good) for claim, confidence, _ in known],
+        list(compress(claims.group, known)),
+        cast(list[tuple[float, bool]], list(compress(stated, known))),
         settings.level,
-        weights=() if figures.frame is None else [weight for *_, weight in known],
+        weights=() if figures.frame is None else list(compress(weights, known)),
         seed=settings.seed,
     )
     return CalibrationReport(

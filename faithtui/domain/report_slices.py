@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from heapq import nsmallest
-from itertools import compress
+from itertools import compress, islice
+from operator import lt
 from typing import TypeVar
 
 from faithtui.domain import detection
 from faithtui.domain.agreement import KAPPA, PERCENT
+from faithtui.domain.claim_columns import ClaimColumns
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.levels import Compared
-from faithtui.domain.readings import ClaimReading
 from faithtui.domain.report_people import Said
 from faithtui.domain.report_tables import Figures, Units, Whole, collapsed
 from faithtui.domain.reported.parts import Breakdown, ProgressPoint, ProgressReport, Slice, SliceRow
@@ -43,22 +44,16 @@ def breakdowns(compared: Compared, said: Said, metric: str, model: str) -> tuple
     every = _Sliced(compared.units, compared.part, figures)
     alike = said.part is compared.part
     opinions = every if alike else _Sliced(said.units, said.part, figures)
-    coded = [
-        (opinion.code, place)
-        for place, claim in enumerate(claims)
-        for opinion in claim.opinions
-        if opinion.code is not None
-    ]
-    with_code = compared.units.taken([place for _, place in coded])
+    with_code = compared.units.taken([place for _, place in said.coded])
     found = (
-        _breakdown(Slice.CONVERSATION, [claim.key for claim in claims], every),
-        _breakdown(Slice.TURN, [claim.turn for claim in claims], every, _turn),
+        _breakdown(Slice.CONVERSATION, claims.key, every),
+        _breakdown(Slice.TURN, claims.turn, every, _turn),
         _by_verdict(compared),
-        _breakdown(Slice.WINDOWS, [claim.windows for claim in claims], every),
+        _breakdown(Slice.WINDOWS, claims.windows, every),
         _undivided(Slice.METRIC, metric, every),
         _undivided(Slice.MODEL, model, every),
-        _breakdown(Slice.RATER, said.reviewers, opinions),
-        _breakdown(Slice.CODE, [code for code, _ in coded], _Sliced(with_code, None, figures)),
+        _breakdown(Slice.RATER, said.valid.reviewer, opinions),
+        _breakdown(Slice.CODE, [code for code, _ in said.coded], _Sliced(with_code, None, figures)),
     )
     return tuple(each for each in found if each.rows or each.suppressed)
 
@@ -181,9 +176,9 @@ def progress(compared: Compared) -> ProgressReport:
     """Say how the watched figure narrowed as labels came, and how many are still needed."""
     figures = compared.figures
     wanted = figures.settings.target
-    units = compared.units.taken(_in_order(compared.inside))
+    units = compared.units
     looks = _milestones(len(units))
-    tables = list(figures.growing(units, looks)) or [figures.part(units)]
+    tables = list(figures.growing(units, _in_order(compared.inside), looks)) or [compared.part]
     last = figures.one(KAPPA, tables[-1])
     name, statistic = "cohen_kappa", KAPPA
     if last.value is None:
@@ -209,21 +204,22 @@ def progress(compared: Compared) -> ProgressReport:
     )
 
 
-def _in_order(claims: Sequence[ClaimReading]) -> list[int]:
+def _in_order(claims: ClaimColumns) -> Sequence[int]:
     """Give the places of claims by when the last verdict came that the consensus rests on.
 
     Those that came at once are in the order of the claims.
     """
-    numbers = [claim.claim for claim in claims]
     came = [
         0
         if not opinions
         else opinions[0].order
         if len(opinions) == 1
         else max([each.order for each in opinions])
-        for opinions in [claim.opinions for claim in claims]
+        for opinions in claims.opinions
     ]
-    places = sorted(range(len(claims)), key=numbers.__getitem__)
+    if all(map(lt, came, islice(came, 1, None))):
+        return range(len(came))  # labelled from first to last
+    places = sorted(range(len(came)), key=claims.claim.__getitem__)
     places.sort(key=came.__getitem__)
     return places
 

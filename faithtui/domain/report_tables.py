@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress, pairwise
+from operator import lshift
 from typing import Any, TypeVar
 
 from faithtui.domain import detection
@@ -21,7 +23,13 @@ from faithtui.domain.reported.levels import Agreement, ClassReport, Detection, M
 from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.statistics import coefficients
 from faithtui.domain.statistics.leaving_out import measures
-from faithtui.domain.statistics.packing import PackedGroups, add_by_key, packed_kinds
+from faithtui.domain.statistics.packing import (
+    PackedGroups,
+    Packing,
+    Spans,
+    add_by_key,
+    packed_kinds,
+)
 from faithtui.domain.statistics.paired import bowker, mcnemar_mid
 from faithtui.domain.statistics.table_groups import (
     Grouped,
@@ -46,7 +54,7 @@ Whole = Grouped[Any]
 NameT = TypeVar("NameT", int, str)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that spans are found when asked for
 class Units:
     """What two sides gave labels, in columns, as there may be a million of them."""
 
@@ -59,6 +67,11 @@ class Units:
     def __len__(self) -> int:
         """Count them."""
         return len(self.cells)
+
+    @cached_property
+    def spans(self) -> Spans:
+        """Which of them belong together."""
+        return Spans(self.groups)
 
     def taken(self, places: Sequence[int]) -> "Units":
         """Take some of them, in the order of the places."""
@@ -117,21 +130,32 @@ class Figures:
 
     def part(self, units: Units) -> Whole:
         """Put some of the units into tables by group; each weighs what it weighs in the whole."""
-        (found,) = self.growing(units, (len(units),))
-        return found
+        packing = Packing(self._size, units.spans.most)
+        return self._tables(packing.kinds_of(units.spans.sums(self._added(units, packing))))
 
-    def growing(self, units: Units, at: Sequence[int]) -> Iterator[Whole]:
+    def growing(self, units: Units, order: Sequence[int], at: Sequence[int]) -> Iterator[Whole]:
         """Put ever more units into tables by group, see `part`.
 
         Args:
-            units: In the order in which they come.
+            units: All of them.
+            order: Their places, in the order in which they come.
             at: How many to put in, rising; yields the tables of so many each time.
         """
-        packed, added = self._empty(len(units)), self._added(units)
-        for first, last in pairwise((0, *at)):
-            pairs = zip(units.groups[first:last], added[first:last], strict=True)
-            packed.add(pairs if self.frame is None else (each for each in pairs if each[1]))
-            yield self._tables(packed)
+        packing = Packing(self._size, units.spans.most)
+        # Each step has a place of its own in the number of a group, so all are counted at once.
+        steps = [0] * len(units)
+        for step, (first, last) in enumerate(pairwise((0, *at))):
+            for place in order[first:last]:
+                steps[place] = step * packing.bits
+        later = units.spans.sums(map(lshift, self._added(units, packing), steps))
+        mask = (1 << packing.bits) - 1
+        so_far: Sequence[int] = [0] * len(later)
+        for step in range(len(at)):
+            shift = step * packing.bits
+            so_far = [
+                known + (more >> shift & mask) for known, more in zip(so_far, later, strict=True)
+            ]
+            yield self._tables(packing.kinds_of(so_far))
 
     def parts(
         self, units: Units, names: Sequence[NameT], wanted: Iterable[NameT]
@@ -143,33 +167,35 @@ class Figures:
             names: Of which part each unit is.
             wanted: Names of the parts.
         """
-        packed = {name: self._empty(len(units)) for name in wanted}
-        rows = zip(names, units.groups, self._added(units), strict=True)
+        packed = {name: PackedGroups(self._size, units.spans.most) for name in wanted}
+        added = self._added(units, Packing(self._size, units.spans.most))
+        rows = zip(names, units.groups, added, strict=True)
         # Of ten thousand conversations only the worst are wanted.
         some = compress(rows, map(packed.__contains__, names))
-        add_by_key(packed, some if self.frame is None else (each for each in some if each[2]))
-        return {name: self._tables(each) for name, each in packed.items()}
+        add_by_key(packed, some)
+        return {name: self._tables(each.kinds()) for name, each in packed.items()}
 
-    def _empty(self, most: int) -> PackedGroups:
-        """Begin to count units by group, and by weight where there is a frame."""
+    @property
+    def _size(self) -> int:
+        """Counts of a group: by cell, and by weight where there is a frame."""
         cells = len(self.categories) ** 2
-        return PackedGroups(cells if self.frame is None else cells * len(self.frame.weights), most)
+        return cells if self.frame is None else cells * len(self.frame.weights)
 
-    def _added(self, units: Units) -> list[int]:
+    def _added(self, units: Units, packing: Packing) -> Iterable[int]:
         """Say what each unit adds to the counts of its group; 0: it counts in no stratum."""
-        ones = self._empty(len(units)).ones
+        ones = packing.ones
         if self.frame is None:
-            return list(map(ones.__getitem__, units.cells))
+            return map(ones.__getitem__, units.cells)
         cells = len(self.categories) ** 2
         ones_of = {
             name: ones[place * cells : (place + 1) * cells]
             for place, name in enumerate(self._by_weight)
         }
         none = (0,) * cells
-        return [
+        return (
             ones_of.get(stratum, none)[cell]
             for cell, stratum in zip(units.cells, units.strata, strict=True)
-        ]
+        )
 
     @property
     def _by_weight(self) -> list[str | None]:
@@ -177,16 +203,16 @@ class Figures:
         weights = {} if self.frame is None else self.frame.weights
         return [*sorted(weights, key=weights.__getitem__)]
 
-    def _tables(self, packed: PackedGroups) -> Whole:
+    def _tables(self, kinds: Mapping[tuple[int, ...], int]) -> Whole:
         """Make tables of what is counted."""
         if self.frame is None:
-            return table_of_kinds(packed.kinds(), self.categories)
+            return table_of_kinds(kinds, self.categories)
         weights = sorted(self.frame.weights.values())
-        return weighted_table_of_kinds(packed.kinds(), weights, self.categories)
+        return weighted_table_of_kinds(kinds, weights, self.categories)
 
     def plain(self, units: Units) -> Whole:
         """Put units into tables by group; each weighs the same."""
-        kinds = packed_kinds(units.groups, units.cells, len(self.categories) ** 2)
+        kinds = packed_kinds(units.spans, units.cells, len(self.categories) ** 2)
         return table_of_kinds(kinds, self.categories)
 
     @property

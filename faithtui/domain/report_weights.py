@@ -26,21 +26,24 @@ def claim_weights(
     """
     compared = Compared(claims, labels, design, ReportSettings())
     inside = compared.inside
-    if not inside:
+    n = len(inside.rows)
+    if not n:
         return {}
     match design.kind:
         case DesignKind.CENSUS:
-            return {each.claim: 1.0 for each in inside}
+            return dict.fromkeys(inside.claim, 1.0)
         case DesignKind.SIMPLE:
             judged = sum(each.judge in labels.names for each in claims)
-            return {each.claim: judged / len(inside) for each in inside}
+            return dict.fromkeys(inside.claim, judged / n)
         case DesignKind.STRATIFIED if compared.figures.frame is not None:
             weights = compared.figures.frame.weights
             return {
-                each.claim: weights[each.stratum] for each in inside if each.stratum is not None
+                claim: weights[stratum]
+                for claim, stratum in zip(inside.claim, inside.stratum, strict=True)
+                if stratum is not None
             }
         case DesignKind.CLUSTER if design.drawn_conversations:
             weight = design.conversations / design.drawn_conversations
-            return {each.claim: weight for each in inside}
+            return dict.fromkeys(inside.claim, weight)
         case _:
             return {}

@@ -22,13 +22,14 @@ from faithtui.domain.agreement import (
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.intervals import wilson
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.readings import ClaimReading, RunReadings
+from faithtui.domain.readings import ClaimReading, LabelState, Opinion, RunReadings
 from faithtui.domain.report import Prepared, agreement_report, report_of
 from faithtui.domain.report_digest import readings_digest
 from faithtui.domain.report_points import with_points
 from faithtui.domain.report_tables import Figures
 from faithtui.domain.report_values import AgreementReport
 from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
+from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoringRule
 from faithtui.engine.pausing import collector_paused
 from tests.benchmarks.measuring import ROOT, best_of, ms, ratio, seconds, table
@@ -41,6 +42,8 @@ PEOPLE_SAY_NO, JUDGE_IS_RIGHT = (2.0, 4.0), (8.0, 2.0)
 """Parameters of the beta distributions from which each group draws its two shares."""
 SIZES = (1_000, 100_000, 1_000_000)
 WORDS = ("yes", "no", "idk")
+SURE = {"yes": 0.9, "idk": 0.5, "no": 0.2}
+"""What the judge states of each word."""
 BOOTSTRAP = ReportSettings(interval=IntervalMethod.BOOTSTRAP)
 LOOPS = 5
 """Rounds of the loop that a bootstrap by library calls is reckoned from."""
@@ -49,7 +52,7 @@ AT_ONCE = 10
 
 
 def claims(count: int, seed: int) -> list[ClaimReading]:
-    """Draw claims in groups of ten."""
+    """Draw claims in groups of ten, each labelled by one person, with the judge's confidence."""
     return [
         ClaimReading(
             claim=ClaimId(number),
@@ -64,6 +67,9 @@ def claims(count: int, seed: int) -> list[ClaimReading]:
             windows=1,
             steady=True,
             blind=True,
+            state=LabelState.LABELLED,
+            opinions=(Opinion("ann", human, Action.BLIND, True, 4.0, None, number),),
+            confidence=SURE[judge],
         )
         for number, (group, human, judge) in enumerate(pairs(count, seed))
     ]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby, repeat
+from itertools import groupby
 from operator import itemgetter
 
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
@@ -105,7 +105,8 @@ class Calibration:
 
 
 def calibration(
-    readings: Sequence[tuple[str, float, bool]],
+    groups: Sequence[str],
+    units: Units,
     level: float = LEVEL,
     *,
     weights: Weights = (),
@@ -115,23 +116,20 @@ def calibration(
     """Compare stated probabilities with what came true.
 
     Args:
-        readings: (conversation, probability, whether it came true) of each unit.
+        groups: Of each unit.
+        units: Probability, and whether it came true.
         weights: Of a sample: one over each unit's probability of being drawn.
         level: Confidence level in (0, 1).
         draws: Simulated judges behind the noise floor.
         seed: Of the simulation.
     """
-    units = [(p, came) for _, p, came in readings]
     rows = _rows(units, weights)
     bins = _equal_mass_bins(rows, MOST_BINS, level)
     squared = {(p, came): (p - came) ** 2 for p, came, *_ in rows}
-    groups = [group for group, *_ in readings]
-    squares = zip(
-        groups, map(squared.__getitem__, units), weights or repeat(1.0, len(units)), strict=True
-    )
+    squares = list(map(squared.__getitem__, units))
     return Calibration(
         n=len(units),
-        brier=mean_estimate(squares, level),
+        brier=mean_estimate(groups, squares, weights or [1.0] * len(units), level),
         skill=_skill(rows),
         bins=bins,
         error=calibration_error(bins) if bins else None,

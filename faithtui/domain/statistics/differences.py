@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.intervals import Scale, estimate
+from faithtui.domain.statistics.packing import Spans, packed_kinds
 
 MULTIPLIER = 1.96
 """Standard deviations between the mean and the limits of agreement."""
@@ -63,27 +64,63 @@ def bias_estimate(readings: Readings, level: float = LEVEL) -> Estimate:
     return _estimate(_parts(readings), lambda n, total, _: _mean(n, total), level)
 
 
-def mean_estimate(readings: Readings, level: float = LEVEL) -> Estimate:
-    """Estimate the weighted mean of (conversation, value, weight above 0)."""
-    by_group: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for group, value, weight in readings:
-        by_group[group].append((value, weight))
-    # Groups that are alike are computed once: there are few different values.
-    kinds = Counter(tuple(sorted(rows)) for rows in by_group.values())
+def mean_estimate(
+    groups: Sequence[str], values: Sequence[float], weights: Sequence[float], level: float = LEVEL
+) -> Estimate:
+    """Estimate the mean of values, each with a weight above 0, leaving out one group at a time."""
+    weighed = list(zip(values, weights, strict=True))
     parts = [
-        (math.fsum(value * by for value, by in rows), math.fsum(by for _, by in rows), times)
-        for rows, times in sorted(kinds.items())
+        (
+            math.fsum(count * value * by for value, by, count in held),
+            math.fsum(count * by for _, by, count in held),
+            times,
+        )
+        for held, times in _kinds(groups, weighed)
     ]
     total = math.fsum(times * value for value, _, times in parts)
     whole = math.fsum(times * weight for _, weight, times in parts)
-    last = len(by_group) == 1
+    last = sum(times for *_, times in parts) == 1
     left_out: list[tuple[Point, int]] = [
         (Reason.NO_ITEMS if last else (total - value) / (whole - weight), times)
         for value, weight, times in parts
     ]
-    n = sum(len(rows) * times for rows, times in kinds.items())
     mean: Point = total / whole if parts else Reason.NO_ITEMS
-    return estimate(mean, left_out, Scale.NATURAL, n=n, level=level)
+    return estimate(mean, left_out, Scale.NATURAL, n=len(weighed), level=level)
+
+
+_Weighed = tuple[float, float]
+_Held = tuple[float, float, int]
+"""A value, its weight, and how often a group has both."""
+_MOST_PLACES = 64
+"""Different values up to which a group is a count of each."""
+
+
+def _kinds(groups: Sequence[str], weighed: Sequence[_Weighed]) -> list[tuple[list[_Held], int]]:
+    """Count (value, weight) by group.
+
+    Returns:
+        What the different groups hold, and how many groups hold that.
+    """
+    different = sorted(set(weighed))
+    if len(different) <= _MOST_PLACES:
+        place_of = {each: place for place, each in enumerate(different)}
+        places = map(place_of.__getitem__, weighed)
+        packed = sorted(packed_kinds(Spans(groups), places, len(different)).items())
+        return [
+            (
+                [(*each, count) for each, count in zip(different, counts, strict=True) if count],
+                times,
+            )
+            for counts, times in packed
+        ]
+    by_group: dict[str, list[_Weighed]] = defaultdict(list)
+    for group, each in zip(groups, weighed, strict=True):
+        by_group[group].append(each)
+    kinds = Counter(tuple(sorted(held)) for held in by_group.values())
+    return [
+        ([(*each, count) for each, count in Counter(held).items()], times)
+        for held, times in sorted(kinds.items())
+    ]
 
 
 def mae_estimate(readings: Readings, level: float = LEVEL) -> Estimate:

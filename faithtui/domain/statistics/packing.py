@@ -1,11 +1,15 @@
 """Counts of groups, each group's packed into one whole number.
 
 A million units have a hundred thousand groups. Adding to a long number and counting equal numbers
-are single steps of the interpreter, where a table per group would be hundreds of objects.
+are single steps of the interpreter, where a table per group would be hundreds of objects. Where
+the units of a group follow each other, as they do in a run, groups need not even be looked up: a
+group is what a running sum grows by from its first unit to its last.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, chain, compress, count, islice
+from operator import ne, sub
 from typing import TypeVar
 
 NameT = TypeVar("NameT", int, str)
@@ -14,13 +18,49 @@ _BITS = 32
 """Of a count, where it is not known how large one can become."""
 
 
-class PackedGroups:
-    """Counts that grow, by group."""
+class Spans:
+    """Which units of a column belong together."""
 
-    __slots__ = ("_by_group", "_mask", "_shifts", "ones")
+    __slots__ = ("_last", "_names", "most")
+
+    def __init__(self, groups: Sequence[str]) -> None:
+        """Find the groups.
+
+        Args:
+            groups: Of each unit. Fastest where those of a group follow each other.
+        """
+        self._last = [*map(ne, groups, chain(islice(groups, 1, None), (None,)))]
+        """Whether another group follows, by unit."""
+        ends = [*compress(count(1), self._last)]
+        sizes = [*map(sub, ends, chain((0,), ends))]
+        names = [*compress(groups, self._last)]
+        self._names = names if len(set(names)) < len(names) else None
+        """Of the pieces; None where each group is in one."""
+        self.most: int = max(self._whole(sizes), default=0)
+        """Units of the largest group."""
+
+    def sums(self, numbers: Iterable[int]) -> Sequence[int]:
+        """Add up a number of each unit by group."""
+        ends = [*compress(accumulate(numbers), self._last)]
+        return self._whole([*map(sub, ends, chain((0,), ends))])
+
+    def _whole(self, pieces: Sequence[int]) -> Sequence[int]:
+        """Put the pieces of groups together."""
+        if self._names is None:
+            return pieces
+        found: dict[str, int] = {}
+        for name, piece in zip(self._names, pieces, strict=True):
+            found[name] = found.get(name, 0) + piece
+        return [*found.values()]
+
+
+class Packing:
+    """How the counts of a group are packed into one number."""
+
+    __slots__ = ("_mask", "_shifts", "bits", "ones")
 
     def __init__(self, size: int, most: int | None = None) -> None:
-        """Begin without any group.
+        """Lay the counts out.
 
         Args:
             size: Counts of each group.
@@ -29,9 +69,36 @@ class PackedGroups:
         width = _BITS if most is None else max(1, most.bit_length())
         self._shifts = tuple(width * place for place in range(size))
         self._mask = (1 << width) - 1
-        self._by_group: dict[str, int] = {}
+        self.bits = width * size
+        """Of a packed number."""
         self.ones = tuple(1 << shift for shift in self._shifts)
         """What adds one to each count; sums of them add to several counts at once."""
+
+    def kinds_of(self, groups: Iterable[int]) -> dict[tuple[int, ...], int]:
+        """Unpack groups.
+
+        Returns:
+            The different counts of groups, and how many groups have each; without groups that have
+            nothing to count.
+        """
+        mask, shifts = self._mask, self._shifts
+        kinds = Counter(groups)
+        kinds.pop(0, None)
+        return {
+            tuple([packed >> shift & mask for shift in shifts]): times
+            for packed, times in kinds.items()
+        }
+
+
+class PackedGroups(Packing):
+    """Counts that grow, by group; for units that come one by one, see `Packing`."""
+
+    __slots__ = ("_by_group",)
+
+    def __init__(self, size: int, most: int | None = None) -> None:
+        """Begin without any group."""
+        super().__init__(size, most)
+        self._by_group: dict[str, int] = {}
 
     def add(self, units: Iterable[tuple[str, int]]) -> None:
         """Add to the counts of groups: per unit its group, and one of `ones` or a sum of some."""
@@ -41,12 +108,8 @@ class PackedGroups:
             found[group] = known(group, 0) + more
 
     def kinds(self) -> dict[tuple[int, ...], int]:
-        """Give the different counts of groups, and how many groups have each."""
-        mask, shifts = self._mask, self._shifts
-        return {
-            tuple([packed >> shift & mask for shift in shifts]): times
-            for packed, times in Counter(self._by_group.values()).items()
-        }
+        """Give the different counts of groups, see `kinds_of`."""
+        return self.kinds_of(self._by_group.values())
 
 
 def add_by_key(
@@ -59,19 +122,16 @@ def add_by_key(
         found[group] = found.get(group, 0) + more
 
 
-def packed_kinds(
-    groups: Sequence[str], places: Iterable[int], size: int
-) -> dict[tuple[int, ...], int]:
+def packed_kinds(spans: Spans, places: Iterable[int], size: int) -> dict[tuple[int, ...], int]:
     """Count units by group and place.
 
     Args:
-        groups: Of each unit.
+        spans: Which units belong together.
         places: Of each unit, below `size`.
         size: Counts of each group.
 
     Returns:
         The different counts of groups, and how many groups have each.
     """
-    packed = PackedGroups(size, len(groups))
-    packed.add(zip(groups, map(packed.ones.__getitem__, places), strict=True))
-    return packed.kinds()
+    packing = Packing(size, spans.most)
+    return packing.kinds_of(spans.sums(map(packing.ones.__getitem__, places)))

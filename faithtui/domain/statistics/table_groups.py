@@ -10,7 +10,7 @@ from operator import add, mul
 from typing import Generic, TypeVar
 
 from faithtui.domain.estimates import Reason
-from faithtui.domain.statistics.packing import PackedGroups, packed_kinds
+from faithtui.domain.statistics.packing import PackedGroups, Spans, packed_kinds
 from faithtui.domain.statistics.tables import (
     Counted,
     NumberT,
@@ -218,7 +218,7 @@ def weighted_cross_table(
     across = {name: place for place, name in enumerate(names)}
     start = {weight: place * size**2 for place, weight in enumerate(weights)}
     kinds = packed_kinds(
-        [group for group, *_ in readings],
+        Spans([group for group, *_ in readings]),
         (start[weight] + down[row] + across[column] for _, row, column, weight in readings),
         len(weights) * size**2,
     )

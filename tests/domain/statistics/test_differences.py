@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from math import sqrt
+from random import Random
 from statistics import mean, stdev
 
 import pytest
@@ -13,6 +14,7 @@ from faithtui.domain.statistics.differences import (
     mae_estimate,
     mean_absolute_error,
     mean_difference,
+    mean_estimate,
     sd_difference,
 )
 
@@ -90,3 +92,28 @@ def test_a_bias_without_variation_has_no_interval() -> None:
 def test_no_readings_have_no_bias() -> None:
     assert bias_estimate([]).reason is Reason.NO_ITEMS
     assert mae_estimate([]).reason is Reason.NO_ITEMS
+
+
+@pytest.mark.parametrize("different", [3, 200])
+def test_a_mean_leaves_out_whole_groups_however_many_values_differ(different: int) -> None:
+    """Few values are counted by group, many are put into lists."""
+    chance = Random(different)
+    rows = [
+        (
+            f"c{chance.randrange(40)}",
+            chance.randrange(different) / different,
+            chance.choice((1, 2.5)),
+        )
+        for _ in range(600)
+    ]
+    found = mean_estimate(*map(list, zip(*rows, strict=True)))  # type: ignore[arg-type]
+
+    def weighted(some: list[tuple[str, float, float]]) -> float:
+        return sum(value * by for _, value, by in some) / sum(by for *_, by in some)
+
+    groups = sorted({group for group, *_ in rows})
+    without = [weighted([row for row in rows if row[0] != group]) for group in groups]
+    spread = sum((each - mean(without)) ** 2 for each in without)
+    assert found.value == pytest.approx(weighted(rows))
+    assert found.se == pytest.approx(sqrt((len(groups) - 1) / len(groups) * spread))
+    assert (found.n, found.clusters) == (600, len(groups))

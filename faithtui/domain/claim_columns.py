@@ -1,0 +1,77 @@
+"""Readings field by field: a report looks at one field of a million claims at a time."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain, compress
+from typing import Any, NamedTuple
+
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.readings import ClaimReading, LabelState, Opinion
+from faithtui.domain.review import Action
+
+_AT_ONCE = 10_000
+"""Rows that are taken apart together, so that little is in memory twice."""
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], width: int) -> list[list[Any]]:
+    """Take rows of so many fields apart."""
+    found: list[list[Any]] = [[] for _ in range(width)]
+    for start in range(0, len(rows), _AT_ONCE):
+        fields = list(chain.from_iterable(rows[start : start + _AT_ONCE]))
+        for place, column in enumerate(found):
+            column += fields[place::width]
+    return found
+
+
+class ClaimColumns(NamedTuple):
+    """Claims, and the fields of `ClaimReading` in columns, in its order."""
+
+    rows: Sequence[ClaimReading]
+    claim: Sequence[ClaimId]
+    conversation: Sequence[ConversationId]
+    key: Sequence[str]
+    group: Sequence[str]
+    turn: Sequence[int]
+    text: Sequence[str]
+    judge: Sequence[str | None]
+    human: Sequence[str | None]
+    reviewers: Sequence[int]
+    windows: Sequence[int]
+    steady: Sequence[bool]
+    blind: Sequence[bool | None]
+    state: Sequence[LabelState]
+    opinions: Sequence[tuple[Opinion, ...]]
+    confidence: Sequence[float | None]
+    stratum: Sequence[str | None]
+    position: Sequence[int | None]
+
+    @classmethod
+    def of(cls, rows: Sequence[ClaimReading]) -> "ClaimColumns":
+        """Take claims apart."""
+        return cls(rows, *_columns(rows, len(ClaimReading._fields)))
+
+    def where(self, flags: Sequence[bool]) -> "ClaimColumns":
+        """Keep the claims whose flag is set; (): all of them."""
+        return self if all(flags) else ClaimColumns.of(list(compress(self.rows, flags)))
+
+
+class OpinionColumns(NamedTuple):
+    """The fields of `Opinion` in columns, in its order."""
+
+    reviewer: Sequence[str]
+    verdict: Sequence[str]
+    action: Sequence[Action]
+    blind: Sequence[bool | None]
+    seconds: Sequence[float | None]
+    code: Sequence[str | None]
+    order: Sequence[int]
+
+    @classmethod
+    def of(cls, rows: Iterable[Opinion]) -> "OpinionColumns":
+        """Take opinions apart."""
+        return cls(*_columns(list(rows), len(Opinion._fields)))
+
+    def where(self, flags: Sequence[bool]) -> "OpinionColumns":
+        """Keep the opinions whose flag is set."""
+        if all(flags):
+            return self
+        return OpinionColumns.of(map(Opinion._make, compress(zip(*self, strict=True), flags)))
