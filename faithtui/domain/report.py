@@ -191,7 +191,7 @@ def report_of(
         comparison=None
         if other is None
         else comparisons([(who.judge, other.name, prepared.paired(other.units))], figures)[0],
-        progress=progress(compared),
+        progress=progress(compared, said),
         settings=wanted,
         passing=rule.passing,
         bar=rule.bar,
@@ -204,7 +204,8 @@ def report_of(
 
 
 def _consistency(claims: ClaimColumns, level: float) -> Consistency:
-    several = [windows > 1 for windows in claims.windows]
+    most = max(claims.windows, default=0)
+    several = [windows > 1 for windows in claims.windows] if most > 1 else ()
     repeated = list(compress(zip(claims.group, claims.steady, strict=True), several))
     return Consistency(
         repeated=len(repeated),

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, compress
 from statistics import median
+from typing import TypeVar
 
 from faithtui.domain.claim_columns import ClaimColumns, OpinionColumns
 from faithtui.domain.intervals import Scale
@@ -17,6 +18,8 @@ from faithtui.domain.statistics.alpha import MeasurementLevel
 from faithtui.domain.statistics.leaving_out import measure_ratings
 from faithtui.domain.statistics.shares import share_difference
 from faithtui.domain.statistics.table_groups import cross_table
+
+ValueT = TypeVar("ValueT")
 
 MOST_PAIRS = 45
 """Pairs of people listed: those of ten people. More are a table nobody reads."""
@@ -34,6 +37,12 @@ class Said:
         if set(numbers) != {1}:
             owners = [place for place, number in enumerate(numbers) for _ in range(number)]
         opinions = OpinionColumns.of(chain.from_iterable(claims.opinions))
+        self.came = (
+            opinions.order
+            if isinstance(owners, range)
+            else [max([each.order for each in said], default=0) for said in claims.opinions]
+        )
+        """Place in the log of the last verdict that each claim's consensus rests on."""
         self.coded = [
             (code, place)
             for code, place in zip(opinions.code, owners, strict=True)
@@ -75,8 +84,8 @@ def rater_reports(said: Said, figures: Figures) -> tuple[RaterReport, ...]:
     agreed = figures.agreed_cells
     found = []
     for reviewer in sorted(own):
-        blind = [said.opinions.blind[place] for place in own[reviewer]]
-        seconds = [said.opinions.seconds[place] for place in own[reviewer]]
+        blind = _taken(said.opinions.blind, own[reviewer])
+        seconds = _taken(said.opinions.seconds, own[reviewer])
         mine = places.get(reviewer, ())
         alone = len(mine) == len(said.units)
         units = said.units if alone else said.units.taken(mine)
@@ -94,8 +103,13 @@ def rater_reports(said: Said, figures: Figures) -> tuple[RaterReport, ...]:
     return tuple(found)
 
 
+def _taken(column: Sequence[ValueT], places: Sequence[int]) -> Sequence[ValueT]:
+    """Take what is at some places; a range is all of them."""
+    return column if isinstance(places, range) else [column[place] for place in places]
+
+
 def _by_reviewer(reviewers: Sequence[str]) -> dict[str, Sequence[int]]:
-    """Give the places of each person."""
+    """Give the places of each person; a range if there is only one."""
     names = set(reviewers)
     if len(names) == 1:
         return {name: range(len(reviewers)) for name in names}
@@ -111,9 +125,10 @@ def human_report(claims: ClaimColumns, figures: Figures) -> HumanReport | None:
     The judge does not enter, and every unit counts once: who labels a second time is not drawn by
     the sample's design.
     """
-    several = list(compress(claims.rows, [len(opinions) > 1 for opinions in claims.opinions]))
-    if not several:
+    numbers = [*map(len, claims.opinions)]
+    if max(numbers, default=0) < 2:
         return None
+    several = [claim for claim, number in zip(claims.rows, numbers, strict=True) if number > 1]
     shared = [(claim.group, words) for claim in several if len(words := _words(claim, figures)) > 1]
     if not shared:
         return None

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import compress
+from itertools import compress, repeat
 from typing import cast
 
 from faithtui.domain.estimates import Estimate, Reason, Status, undefined, withheld
@@ -184,22 +184,25 @@ def calibration_report(compared: Compared, source: str) -> CalibrationReport | N
     figures, settings = compared.figures, compared.figures.settings
     good = {each.name for each in compared.labels.labels if each.polarity is Polarity.GOOD}
     claims = compared.inside
-    if claims.confidence.count(None) == len(claims.confidence):
-        return None
-    weights = figures.weights(compared.units)
-    known = [
-        confidence is not None and weight > 0
-        for confidence, weight in zip(claims.confidence, weights, strict=True)
-    ]
-    if not any(known):
+    weights = () if figures.frame is None else figures.weights(compared.units)
+    if weights or None in claims.confidence:
+        known = [
+            confidence is not None and weight > 0
+            for confidence, weight in zip(
+                claims.confidence, weights or repeat(1.0, len(claims.rows)), strict=True
+            )
+        ]
+        claims = claims.where(known)
+        weights = list(compress(weights, known))
+    if not claims.rows:
         return None
     came: dict[str | None, bool] = {each: each in good for each in compared.labels.names}
-    stated = zip(claims.confidence, map(came.__getitem__, claims.human), strict=True)
     found = calibration(
-        list(compress(claims.group, known)),
-        cast(list[tuple[float, bool]], list(compress(stated, known))),
+        claims.group,
+        cast(Sequence[float], claims.confidence),
+        [*map(came.__getitem__, claims.human)],
         settings.level,
-        weights=() if figures.frame is None else list(compress(weights, known)),
+        weights=weights,
         seed=settings.seed,
     )
     return CalibrationReport(

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from faithtui.domain import detection
 from faithtui.domain.agreement import KAPPA, PERCENT
-from faithtui.domain.claim_columns import ClaimColumns
 from faithtui.domain.estimates import Estimate
+from faithtui.domain.ids import ClaimId
 from faithtui.domain.levels import Compared
 from faithtui.domain.report_people import Said
 from faithtui.domain.report_tables import Figures, Units, Whole, collapsed
@@ -172,13 +172,14 @@ def _row(key: str, n: int, whole: Whole, figures: Figures) -> SliceRow:
     )
 
 
-def progress(compared: Compared) -> ProgressReport:
+def progress(compared: Compared, said: Said) -> ProgressReport:
     """Say how the watched figure narrowed as labels came, and how many are still needed."""
     figures = compared.figures
     wanted = figures.settings.target
     units = compared.units
     looks = _milestones(len(units))
-    tables = list(figures.growing(units, _in_order(compared.inside), looks)) or [compared.part]
+    order = _in_order(compared.inside.claim, said.came)
+    tables = list(figures.growing(units, order, looks)) or [compared.part]
     last = figures.one(KAPPA, tables[-1])
     name, statistic = "cohen_kappa", KAPPA
     if last.value is None:
@@ -204,22 +205,14 @@ def progress(compared: Compared) -> ProgressReport:
     )
 
 
-def _in_order(claims: ClaimColumns) -> Sequence[int]:
-    """Give the places of claims by when the last verdict came that the consensus rests on.
+def _in_order(claims: Sequence[ClaimId], came: Sequence[int]) -> Sequence[int]:
+    """Give the places of claims by when they were labelled.
 
     Those that came at once are in the order of the claims.
     """
-    came = [
-        0
-        if not opinions
-        else opinions[0].order
-        if len(opinions) == 1
-        else max([each.order for each in opinions])
-        for opinions in claims.opinions
-    ]
     if all(map(lt, came, islice(came, 1, None))):
         return range(len(came))  # labelled from first to last
-    places = sorted(range(len(came)), key=claims.claim.__getitem__)
+    places = sorted(range(len(came)), key=claims.__getitem__)
     places.sort(key=came.__getitem__)
     return places
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress, pairwise
-from operator import lshift
+from itertools import compress, pairwise, repeat
+from operator import add, lshift
 from typing import Any, TypeVar
 
 from faithtui.domain import detection
@@ -52,6 +52,9 @@ Whole = Grouped[Any]
 """Tables of all groups: `Table` where every unit weighs the same, else `StratifiedTable`."""
 
 NameT = TypeVar("NameT", int, str)
+
+_MOST_TOGETHER = 16
+"""Parts that are counted in one number; with more of them the number is too long to be fast."""
 
 
 @dataclass(frozen=True)  # without slots, so that spans are found when asked for
@@ -142,20 +145,37 @@ class Figures:
             at: How many to put in, rising; yields the tables of so many each time.
         """
         packing = Packing(self._size, units.spans.most)
-        # Each step has a place of its own in the number of a group, so all are counted at once.
-        steps = [0] * len(units)
+        step_of = [0] * len(units)
         for step, (first, last) in enumerate(pairwise((0, *at))):
             for place in order[first:last]:
-                steps[place] = step * packing.bits
-        later = units.spans.sums(map(lshift, self._added(units, packing), steps))
-        mask = (1 << packing.bits) - 1
-        so_far: Sequence[int] = [0] * len(later)
-        for step in range(len(at)):
-            shift = step * packing.bits
-            so_far = [
-                known + (more >> shift & mask) for known, more in zip(so_far, later, strict=True)
-            ]
+                step_of[place] = step
+        so_far: Iterable[int] = repeat(0)
+        for more in self._together(units, packing, step_of, len(at)):
+            so_far = [*map(add, so_far, more)]
             yield self._tables(packing.kinds_of(so_far))
+
+    def _together(
+        self, units: Units, packing: Packing, part_of: Iterable[int], parts: int
+    ) -> Iterator[Iterable[int]]:
+        """Count several parts of the units at once.
+
+        Each has a place of its own in the number of a group.
+
+        Args:
+            units: All of them.
+            packing: Of one part.
+            part_of: Of each unit, from 0.
+            parts: How many there are.
+
+        Yields:
+            Each part's packed counts by group.
+        """
+        shifts = [part * packing.bits for part in range(parts)]
+        added = map(lshift, self._added(units, packing), map(shifts.__getitem__, part_of))
+        groups = units.spans.sums(added)
+        mask = (1 << packing.bits) - 1
+        for shift in shifts:
+            yield [group >> shift & mask for group in groups]
 
     def parts(
         self, units: Units, names: Sequence[NameT], wanted: Iterable[NameT]
@@ -167,8 +187,15 @@ class Figures:
             names: Of which part each unit is.
             wanted: Names of the parts.
         """
+        packing = Packing(self._size, units.spans.most)
+        place_of = {name: place for place, name in enumerate(dict.fromkeys(names))}
+        if len(place_of) <= _MOST_TOGETHER:
+            part_of = map(place_of.__getitem__, names)
+            found = self._together(units, packing, part_of, len(place_of))
+            every = dict(zip(place_of, found, strict=True))
+            return {name: self._tables(packing.kinds_of(every[name])) for name in wanted}
         packed = {name: PackedGroups(self._size, units.spans.most) for name in wanted}
-        added = self._added(units, Packing(self._size, units.spans.most))
+        added = self._added(units, packing)
         rows = zip(names, units.groups, added, strict=True)
         # Of ten thousand conversations only the worst are wanted.
         some = compress(rows, map(packed.__contains__, names))

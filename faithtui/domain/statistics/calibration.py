@@ -106,7 +106,8 @@ class Calibration:
 
 def calibration(
     groups: Sequence[str],
-    units: Units,
+    stated: Sequence[float],
+    came: Sequence[bool],
     level: float = LEVEL,
     *,
     weights: Weights = (),
@@ -117,19 +118,22 @@ def calibration(
 
     Args:
         groups: Of each unit.
-        units: Probability, and whether it came true.
+        stated: Probability of each unit.
+        came: Whether it came true.
         weights: Of a sample: one over each unit's probability of being drawn.
         level: Confidence level in (0, 1).
         draws: Simulated judges behind the noise floor.
         seed: Of the simulation.
     """
-    rows = _rows(units, weights)
+    by = weights or [1.0] * len(stated)
+    rows = _counted(zip(stated, came, by, strict=True))
     bins = _equal_mass_bins(rows, MOST_BINS, level)
-    squared = {(p, came): (p - came) ** 2 for p, came, *_ in rows}
-    squares = list(map(squared.__getitem__, units))
+    place_of = {row[:3]: place for place, row in enumerate(rows)}
+    places = [*map(place_of.__getitem__, zip(stated, came, by, strict=True))]
+    squares = [((p - was) ** 2, weight) for p, was, weight, _ in rows]
     return Calibration(
-        n=len(units),
-        brier=mean_estimate(groups, squares, weights or [1.0] * len(units), level),
+        n=len(stated),
+        brier=mean_estimate(groups, places, squares, level),
         skill=_skill(rows),
         bins=bins,
         error=calibration_error(bins) if bins else None,
@@ -276,12 +280,12 @@ def _floor(
 
 def _rows(units: Units, weights: Weights = ()) -> list[_Alike]:
     """Count units that are alike, sorted."""
-    if weights:
-        weighed = Counter(
-            (p, came, weight) for (p, came), weight in zip(units, weights, strict=True)
-        )
-        return sorted((*row, times) for row, times in weighed.items())
-    return sorted((p, came, 1.0, times) for (p, came), times in Counter(units).items())
+    by = weights or [1.0] * len(units)
+    return _counted((p, came, weight) for (p, came), weight in zip(units, by, strict=True))
+
+
+def _counted(weighed: Iterable[tuple[float, bool, float]]) -> list[_Alike]:
+    return sorted((*row, times) for row, times in Counter(weighed).items())
 
 
 def _weight(rows: Iterable[_Alike]) -> float:

@@ -65,17 +65,26 @@ def bias_estimate(readings: Readings, level: float = LEVEL) -> Estimate:
 
 
 def mean_estimate(
-    groups: Sequence[str], values: Sequence[float], weights: Sequence[float], level: float = LEVEL
+    groups: Sequence[str],
+    places: Sequence[int],
+    values: Sequence[tuple[float, float]],
+    level: float = LEVEL,
 ) -> Estimate:
-    """Estimate the mean of values, each with a weight above 0, leaving out one group at a time."""
-    weighed = list(zip(values, weights, strict=True))
+    """Estimate a weighted mean, leaving out one group at a time.
+
+    Args:
+        groups: Of each unit.
+        places: Of each unit's value, among the values.
+        values: The different values, each with its weight above 0.
+        level: Confidence level in (0, 1).
+    """
     parts = [
         (
-            math.fsum(count * value * by for value, by, count in held),
-            math.fsum(count * by for _, by, count in held),
+            math.fsum(count * value * by for (value, by), count in held),
+            math.fsum(count * by for (_, by), count in held),
             times,
         )
-        for held, times in _kinds(groups, weighed)
+        for held, times in _kinds(groups, places, values)
     ]
     total = math.fsum(times * value for value, _, times in parts)
     whole = math.fsum(times * weight for _, weight, times in parts)
@@ -85,40 +94,31 @@ def mean_estimate(
         for value, weight, times in parts
     ]
     mean: Point = total / whole if parts else Reason.NO_ITEMS
-    return estimate(mean, left_out, Scale.NATURAL, n=len(weighed), level=level)
+    return estimate(mean, left_out, Scale.NATURAL, n=len(places), level=level)
 
 
-_Weighed = tuple[float, float]
-_Held = tuple[float, float, int]
-"""A value, its weight, and how often a group has both."""
+_Held = Sequence[tuple[tuple[float, float], int]]
+"""Values of a group, and how often it has each."""
 _MOST_PLACES = 64
 """Different values up to which a group is a count of each."""
 
 
-def _kinds(groups: Sequence[str], weighed: Sequence[_Weighed]) -> list[tuple[list[_Held], int]]:
-    """Count (value, weight) by group.
-
-    Returns:
-        What the different groups hold, and how many groups hold that.
-    """
-    different = sorted(set(weighed))
-    if len(different) <= _MOST_PLACES:
-        place_of = {each: place for place, each in enumerate(different)}
-        places = map(place_of.__getitem__, weighed)
-        packed = sorted(packed_kinds(Spans(groups), places, len(different)).items())
+def _kinds(
+    groups: Sequence[str], places: Sequence[int], values: Sequence[tuple[float, float]]
+) -> list[tuple[_Held, int]]:
+    """Give what the different groups hold, and how many groups hold that."""
+    if len(values) <= _MOST_PLACES:
+        packed = sorted(packed_kinds(Spans(groups), places, len(values)).items())
         return [
-            (
-                [(*each, count) for each, count in zip(different, counts, strict=True) if count],
-                times,
-            )
+            ([each for each in zip(values, counts, strict=True) if each[1]], times)
             for counts, times in packed
         ]
-    by_group: dict[str, list[_Weighed]] = defaultdict(list)
-    for group, each in zip(groups, weighed, strict=True):
-        by_group[group].append(each)
+    by_group: dict[str, list[int]] = defaultdict(list)
+    for group, place in zip(groups, places, strict=True):
+        by_group[group].append(place)
     kinds = Counter(tuple(sorted(held)) for held in by_group.values())
     return [
-        ([(*each, count) for each, count in Counter(held).items()], times)
+        ([(values[place], count) for place, count in Counter(held).items()], times)
         for held, times in sorted(kinds.items())
     ]
 

@@ -84,7 +84,7 @@ def test_skill_is_measured_against_the_base_rate(rows: list[tuple[float, bool]])
 def test_no_units_have_no_score() -> None:
     assert brier([]) is Reason.NO_ITEMS
     assert brier_skill([]) is Reason.NO_ITEMS
-    found = calibration([], [])
+    found = calibration([], [], [])
     assert (found.n, found.bins, found.error, found.floor) == (0, (), None, None)
     assert found.error_hidden
 
@@ -118,10 +118,10 @@ def test_the_same_seed_gives_the_same_floor() -> None:
     assert noise_floor(rows, draws=50) != noise_floor(rows, draws=50, seed=2)
 
 
-def readings(n: int, shift: float) -> tuple[list[str], list[tuple[float, bool]]]:
+def readings(n: int, shift: float) -> tuple[list[str], list[float], list[bool]]:
     chance = random.Random(n)
     stated = [chance.uniform(0.3, 0.7) for _ in range(n)]
-    return [f"c{i % 20}" for i in range(n)], [(p, chance.random() < p + shift) for p in stated]
+    return [f"c{i % 20}" for i in range(n)], stated, [chance.random() < p + shift for p in stated]
 
 
 @pytest.mark.parametrize(
@@ -134,12 +134,14 @@ def test_an_error_is_hidden_with_few_units_or_below_the_floor(
     assert found.error_hidden is hidden
     assert found.brier.method is Method.JACKKNIFE
     assert (found.brier.n, found.brier.clusters) == (n, 20)
-    assert found.brier.value == pytest.approx(brier(readings(n, shift)[1]))
+    assert found.brier.value == pytest.approx(
+        brier(list(zip(*readings(n, shift)[1:], strict=True)))
+    )
 
 
 def test_always_the_same_probability_is_one_bin() -> None:
     found = calibration(
-        [f"c{i}" for i in range(200)], [(0.8, i % 5 > 0) for i in range(200)], draws=100
+        [f"c{i}" for i in range(200)], [0.8] * 200, [i % 5 > 0 for i in range(200)], draws=100
     )
     assert len(found.bins) == 1
     assert found.error == pytest.approx(0, abs=1e-9)
@@ -162,10 +164,10 @@ def test_a_weight_counts_as_so_many_units(rows: list[tuple[float, bool]]) -> Non
 
 
 def test_equal_weights_change_nothing_and_unequal_ones_make_less_sure() -> None:
-    groups, rows = readings(200, 0.1)
-    plain = calibration(groups, rows, draws=50)
-    heavy = calibration(groups, rows, weights=[3.0] * 200, draws=50)
-    uneven = calibration(groups, rows, weights=[1.0, 9.0] * 100, draws=50)
+    rows = readings(200, 0.1)
+    plain = calibration(*rows, draws=50)
+    heavy = calibration(*rows, weights=[3.0] * 200, draws=50)
+    uneven = calibration(*rows, weights=[1.0, 9.0] * 100, draws=50)
     assert heavy.brier.value == pytest.approx(plain.brier.value)
     assert heavy.error == pytest.approx(plain.error)
     for one, same, wide in zip(plain.bins, heavy.bins, uneven.bins, strict=True):

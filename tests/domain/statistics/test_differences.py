@@ -106,7 +106,9 @@ def test_a_mean_leaves_out_whole_groups_however_many_values_differ(different: in
         )
         for _ in range(600)
     ]
-    found = mean_estimate(*map(list, zip(*rows, strict=True)))  # type: ignore[arg-type]
+    values = sorted({(value, by) for _, value, by in rows})
+    places = [values.index((value, by)) for _, value, by in rows]
+    found = mean_estimate([group for group, *_ in rows], places, values)
 
     def weighted(some: list[tuple[str, float, float]]) -> float:
         return sum(value * by for _, value, by in some) / sum(by for *_, by in some)
