@@ -1,12 +1,12 @@
 """Where the judge goes wrong, and how far labelling is: parts and prefixes of the same units."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from heapq import nsmallest
-from itertools import compress, islice
-from operator import lt
+from itertools import islice, repeat
+from operator import itemgetter, lt
 from typing import TypeVar
 
 from faithtui.domain import detection
@@ -17,6 +17,7 @@ from faithtui.domain.levels import Compared
 from faithtui.domain.report_people import Said
 from faithtui.domain.report_tables import Figures, Units, Whole, collapsed
 from faithtui.domain.reported.parts import Breakdown, ProgressPoint, ProgressReport, Slice, SliceRow
+from faithtui.domain.statistics.packing import Spans
 from faithtui.domain.statistics.table_groups import with_cells
 from faithtui.domain.stopping import labels_still_needed
 
@@ -46,7 +47,7 @@ def breakdowns(compared: Compared, said: Said, metric: str, model: str) -> tuple
     opinions = every if alike else _Sliced(said.units, said.part, figures)
     with_code = compared.units.taken([place for _, place in said.coded])
     found = (
-        _breakdown(Slice.CONVERSATION, claims.key, every),
+        _by_conversation(claims.key, every),
         _breakdown(Slice.TURN, claims.turn, every, _turn),
         _by_verdict(compared),
         _breakdown(Slice.WINDOWS, claims.windows, every),
@@ -95,13 +96,32 @@ def _breakdown(
     if len(sizes) == 1:
         return _undivided(by, name(keys[0]), sliced)
     enough = [key for key, size in sizes.items() if size >= LEAST]
-    worst = enough
-    if len(enough) > MOST_PARTS:
-        shares = _shares(sizes, keys, units, figures)
-        worst = nsmallest(MOST_PARTS, enough, key=lambda key: (shares[key], name(key)))
-    parts = figures.parts(units, keys, worst)
+    parts = figures.parts(units, keys, enough)
     rows = _rows([(name(key), sizes[key], part) for key, part in parts.items()], figures)
-    return Breakdown(by, _worst_first(rows), len(sizes) - len(enough), len(enough) - len(rows))
+    worst = _worst_first(rows)[:MOST_PARTS]
+    return Breakdown(by, worst, len(sizes) - len(enough), len(rows) - len(worst))
+
+
+def _by_conversation(keys: Sequence[str], sliced: _Sliced) -> Breakdown:
+    """Break units down by conversation; only the worst get figures, as there may be many."""
+    units, figures = sliced.units, sliced.figures
+    spans = Spans(keys)
+    if len(spans.names) == 1:
+        return _undivided(Slice.CONVERSATION, keys[0], sliced)
+    sizes = spans.sums(repeat(1, len(keys)))
+    counts, which = figures.alone(units, spans)
+    agreed = [*map(figures.agreed, counts)]
+    # Those of which nothing can be said come last.
+    ranks = [2.0 if share is None else share for share in agreed]
+    enough = [
+        (ranks[place], key, n, counts[place])
+        for key, n, place in zip(spans.names, sizes, which, strict=True)
+        if n >= LEAST
+    ]
+    worst = nsmallest(MOST_PARTS, enough, key=itemgetter(0, 1))
+    rows = _rows([(key, n, figures.table(each)) for _, key, n, each in worst], figures)
+    few = len(spans.names) - len(enough)
+    return Breakdown(Slice.CONVERSATION, _worst_first(rows), few, len(enough) - len(rows))
 
 
 def _rows(parts: Iterable[tuple[str, int, Whole]], figures: Figures) -> list[SliceRow]:
@@ -138,22 +158,6 @@ def _worst_first(rows: Iterable[SliceRow]) -> tuple[SliceRow, ...]:
         return 2.0 if row.percent.value is None else row.percent.value, row.key
 
     return tuple(sorted(rows, key=place))
-
-
-def _shares(
-    sizes: Mapping[KeyT, int], keys: Sequence[KeyT], units: Units, figures: Figures
-) -> Mapping[KeyT, float]:
-    """Compute how far each part agrees, only to find the worst ones; 2 where it cannot be said."""
-    agreed = figures.agreed_cells
-    if figures.frame is None:
-        wrong = Counter(compress(keys, [cell not in agreed for cell in units.cells]))
-        return {key: (size - wrong[key]) / size for key, size in sizes.items()}
-    whole: dict[KeyT, float] = defaultdict(float)
-    same: dict[KeyT, float] = defaultdict(float)
-    for key, cell, weight in zip(keys, units.cells, figures.weights(units), strict=True):
-        whole[key] += weight
-        same[key] += weight if cell in agreed else 0
-    return {key: same[key] / size if size else 2.0 for key, size in whole.items()}
 
 
 def _row(key: str, n: int, whole: Whole, figures: Figures) -> SliceRow:

@@ -1,10 +1,11 @@
 """From readings to the tables of a report: which units count, and with what weight."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress, pairwise, repeat
-from operator import add, lshift
+from itertools import pairwise, repeat
+from operator import add, mul
 from typing import Any, TypeVar
 
 from faithtui.domain import detection
@@ -23,13 +24,7 @@ from faithtui.domain.reported.levels import Agreement, ClassReport, Detection, M
 from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.statistics import coefficients
 from faithtui.domain.statistics.leaving_out import measures
-from faithtui.domain.statistics.packing import (
-    PackedGroups,
-    Packing,
-    Spans,
-    add_by_key,
-    packed_kinds,
-)
+from faithtui.domain.statistics.packing import PackedGroups, Packing, Spans, packed_kinds
 from faithtui.domain.statistics.paired import bowker, mcnemar_mid
 from faithtui.domain.statistics.table_groups import (
     Grouped,
@@ -52,6 +47,9 @@ Whole = Grouped[Any]
 """Tables of all groups: `Table` where every unit weighs the same, else `StratifiedTable`."""
 
 NameT = TypeVar("NameT", int, str)
+
+Counts = tuple[int, ...]
+"""Of a group, cell by cell, row by row; of a sample by strata weight by weight."""
 
 _MOST_TOGETHER = 16
 """Parts that are counted in one number; with more of them the number is too long to be fast."""
@@ -155,27 +153,29 @@ class Figures:
             yield self._tables(packing.kinds_of(so_far))
 
     def _together(
-        self, units: Units, packing: Packing, part_of: Iterable[int], parts: int
-    ) -> Iterator[Iterable[int]]:
-        """Count several parts of the units at once.
-
-        Each has a place of its own in the number of a group.
+        self, units: Units, packing: Packing, part_of: Sequence[int], parts: int
+    ) -> Iterator[Sequence[int]]:
+        """Count several parts of the units at once, each at a place of its own in one number.
 
         Args:
             units: All of them.
             packing: Of one part.
-            part_of: Of each unit, from 0.
+            part_of: Of each unit, from 0; of one that is left out, the number of parts.
             parts: How many there are.
 
         Yields:
             Each part's packed counts by group.
         """
-        shifts = [part * packing.bits for part in range(parts)]
-        added = map(lshift, self._added(units, packing), map(shifts.__getitem__, part_of))
-        groups = units.spans.sums(added)
+        added = [*self._added(units, packing)]
         mask = (1 << packing.bits) - 1
-        for shift in shifts:
-            yield [group >> shift & mask for group in groups]
+        for first in range(0, parts, _MOST_TOGETHER):
+            here = range(first, min(first + _MOST_TOGETHER, parts))
+            factors = [0] * (parts + 1)
+            factors[here.start : here.stop] = [1 << packing.bits * (at - first) for at in here]
+            groups = units.spans.sums(map(mul, added, map(factors.__getitem__, part_of)))
+            for at in here:
+                shift = packing.bits * (at - first)
+                yield [group >> shift & mask for group in groups]
 
     def parts(
         self, units: Units, names: Sequence[NameT], wanted: Iterable[NameT]
@@ -188,19 +188,45 @@ class Figures:
             wanted: Names of the parts.
         """
         packing = Packing(self._size, units.spans.most)
-        place_of = {name: place for place, name in enumerate(dict.fromkeys(names))}
-        if len(place_of) <= _MOST_TOGETHER:
-            part_of = map(place_of.__getitem__, names)
-            found = self._together(units, packing, part_of, len(place_of))
-            every = dict(zip(place_of, found, strict=True))
-            return {name: self._tables(packing.kinds_of(every[name])) for name in wanted}
-        packed = {name: PackedGroups(self._size, units.spans.most) for name in wanted}
-        added = self._added(units, packing)
-        rows = zip(names, units.groups, added, strict=True)
-        # Of ten thousand conversations only the worst are wanted.
-        some = compress(rows, map(packed.__contains__, names))
-        add_by_key(packed, some)
-        return {name: self._tables(each.kinds()) for name, each in packed.items()}
+        place_of = {name: place for place, name in enumerate(wanted)}
+        parts = len(place_of)
+        part_of = [place_of.get(name, parts) for name in names]
+        found = self._together(units, packing, part_of, parts)
+        return {
+            name: self._tables(packing.kinds_of(each))
+            for name, each in zip(place_of, found, strict=True)
+        }
+
+    def alone(self, units: Units, spans: Spans) -> tuple[list[Counts], list[int]]:
+        """Count units of many parts, each of one group.
+
+        Args:
+            units: All of them.
+            spans: Which of them are a part, all being of the same group.
+
+        Returns:
+            The different counts that parts have, and which of them each has.
+        """
+        packing = Packing(self._size, spans.most)
+        packed = spans.sums(self._added(units, packing))
+        place_of = {each: place for place, each in enumerate(dict.fromkeys(packed))}
+        return [*map(packing.unpacked, place_of)], [*map(place_of.__getitem__, packed)]
+
+    def agreed(self, counts: Counts) -> float | None:
+        """Say what share of counted units is agreed on; None without any that counts."""
+        cells = len(self.categories) ** 2
+        weights = [1.0] if self.frame is None else sorted(self.frame.weights.values())
+        parts = [
+            (weight, counts[start : start + cells])
+            for weight, start in zip(weights, range(0, len(counts), cells), strict=True)
+        ]
+        whole = math.fsum(weight * sum(part) for weight, part in parts)
+        same = math.fsum(weight * sum(part[:: len(self.categories) + 1]) for weight, part in parts)
+        return same / whole if whole else None
+
+    def table(self, counts: Counts) -> Whole:
+        """Put the counts of one group into a table."""
+        return self._tables({counts: 1} if any(counts) else {})
 
     @property
     def _size(self) -> int:

@@ -49,19 +49,24 @@ def measures(
     """Compute figures with their intervals as `measure` does, leaving each group out only once."""
     if groups.groups < FEWEST_GROUPS:
         return {name: measure(each, groups, level) for name, each in statistics.items()}
-    cells = _summed(groups.total.read())
-    raw = groups.total.raw
-    kinds = _rests(groups)
-    found = {}
-    for name, each in statistics.items():
-        value = cells if isinstance(cells, Reason) else each.compute(cells)
-        without: list[tuple[Point, int]] = [
-            (rest if isinstance(rest, Reason) else each.compute(rest), times)
-            for kind, times, rest in kinds
-            if each.units(kind)
-        ]
-        found[name] = estimate(value, without, each.scale, n=int(each.units(raw)), level=level)
-    return found
+    # A report asks for some figures of the same groups more than once: of all and of each part
+    # that is all, of the only person, at the end of the progress.
+    known = groups.estimates
+    missing = {each for each in statistics.values() if (each, level) not in known}
+    if missing:
+        cells = _summed(groups.total.read())
+        raw = groups.total.raw
+        kinds = _rests(groups)
+        for each in missing:
+            value = cells if isinstance(cells, Reason) else each.compute(cells)
+            without: list[tuple[Point, int]] = [
+                (rest if isinstance(rest, Reason) else each.compute(rest), times)
+                for kind, times, rest in kinds
+                if each.units(kind)
+            ]
+            n = int(each.units(raw))
+            known[each, level] = estimate(value, without, each.scale, n=n, level=level)
+    return {name: known[each, level] for name, each in statistics.items()}
 
 
 def _rests(groups: Grouped[ReadableT]) -> Sequence[tuple[Counted, int, Counted | Reason]]:

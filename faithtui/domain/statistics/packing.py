@@ -7,12 +7,9 @@ group is what a running sum grows by from its first unit to its last.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, compress, count, islice
 from operator import ne, sub
-from typing import TypeVar
-
-NameT = TypeVar("NameT", int, str)
 
 _BITS = 32
 """Of a count, where it is not known how large one can become."""
@@ -21,7 +18,7 @@ _BITS = 32
 class Spans:
     """Which units of a column belong together."""
 
-    __slots__ = ("_last", "_names", "most")
+    __slots__ = ("_last", "_pieces", "most", "names")
 
     def __init__(self, groups: Sequence[str]) -> None:
         """Find the groups.
@@ -33,9 +30,11 @@ class Spans:
         """Whether another group follows, by unit."""
         ends = [*compress(count(1), self._last)]
         sizes = [*map(sub, ends, chain((0,), ends))]
-        names = [*compress(groups, self._last)]
-        self._names = names if len(set(names)) < len(names) else None
-        """Of the pieces; None where each group is in one."""
+        pieces = [*compress(groups, self._last)]
+        self.names: Sequence[str] = [*dict.fromkeys(pieces)]
+        """Of the groups, as they come first."""
+        self._pieces = pieces if len(self.names) < len(pieces) else None
+        """Of which group each piece is; None where each is in one piece."""
         self.most: int = max(self._whole(sizes), default=0)
         """Units of the largest group."""
 
@@ -46,10 +45,10 @@ class Spans:
 
     def _whole(self, pieces: Sequence[int]) -> Sequence[int]:
         """Put the pieces of groups together."""
-        if self._names is None:
+        if self._pieces is None:
             return pieces
         found: dict[str, int] = {}
-        for name, piece in zip(self._names, pieces, strict=True):
+        for name, piece in zip(self._pieces, pieces, strict=True):
             found[name] = found.get(name, 0) + piece
         return [*found.values()]
 
@@ -81,13 +80,14 @@ class Packing:
             The different counts of groups, and how many groups have each; without groups that have
             nothing to count.
         """
-        mask, shifts = self._mask, self._shifts
         kinds = Counter(groups)
         kinds.pop(0, None)
-        return {
-            tuple([packed >> shift & mask for shift in shifts]): times
-            for packed, times in kinds.items()
-        }
+        return {self.unpacked(packed): times for packed, times in kinds.items()}
+
+    def unpacked(self, packed: int) -> tuple[int, ...]:
+        """Give the counts of a group."""
+        mask = self._mask
+        return tuple([packed >> shift & mask for shift in self._shifts])
 
 
 class PackedGroups(Packing):
@@ -110,16 +110,6 @@ class PackedGroups(Packing):
     def kinds(self) -> dict[tuple[int, ...], int]:
         """Give the different counts of groups, see `kinds_of`."""
         return self.kinds_of(self._by_group.values())
-
-
-def add_by_key(
-    parts: Mapping[NameT, PackedGroups], units: Iterable[tuple[NameT, str, int]]
-) -> None:
-    """Add to the counts of several parts: per unit its part, its group and what is added."""
-    by_part = {name: part._by_group for name, part in parts.items()}
-    for name, group, more in units:
-        found = by_part[name]
-        found[group] = found.get(group, 0) + more
 
 
 def packed_kinds(spans: Spans, places: Iterable[int], size: int) -> dict[tuple[int, ...], int]:

@@ -2,14 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain, repeat
 from operator import add, mul
 from typing import Generic, TypeVar
 
-from faithtui.domain.estimates import Reason
+from faithtui.domain.estimates import Estimate, Reason
 from faithtui.domain.statistics.packing import PackedGroups, Spans, packed_kinds
 from faithtui.domain.statistics.tables import (
     Counted,
@@ -46,6 +46,11 @@ class Grouped(Generic[WholeT]):
         """Different groups, and how many there are of each; in the same order."""
         rebuilt = self.total.rebuilt
         return tuple((rebuilt(parts), times) for parts, times in self.counted)
+
+    @cached_property
+    def estimates(self) -> dict[tuple[Hashable, float], Estimate]:
+        """Figures that are computed already, by statistic and level; see `leaving_out`."""
+        return {}
 
     @property
     def groups(self) -> int:
