@@ -12,18 +12,21 @@ _AT_ONCE = 10_000
 """Rows that are taken apart together, so that little is in memory twice."""
 
 
-def _columns(rows: Sequence[tuple[Any, ...]], width: int) -> list[list[Any]]:
-    """Take rows of so many fields apart."""
-    found: list[list[Any]] = [[] for _ in range(width)]
+def _columns(
+    rows: Sequence[tuple[Any, ...]], fields: Sequence[str], wanted: Sequence[str]
+) -> list[list[Any]]:
+    """Take the wanted ones of the fields of rows."""
+    places = [*map(fields.index, wanted)]
+    found: list[list[Any]] = [[] for _ in places]
     for start in range(0, len(rows), _AT_ONCE):
-        fields = list(chain.from_iterable(rows[start : start + _AT_ONCE]))
-        for place, column in enumerate(found):
-            column += fields[place::width]
+        some = list(chain.from_iterable(rows[start : start + _AT_ONCE]))
+        for place, column in zip(places, found, strict=True):
+            column += some[place :: len(fields)]
     return found
 
 
 class ClaimColumns(NamedTuple):
-    """Claims, and the fields of `ClaimReading` in columns, in its order."""
+    """Claims, and the fields of `ClaimReading` that a report looks at in columns."""
 
     rows: Sequence[ClaimReading]
     claim: Sequence[ClaimId]
@@ -31,7 +34,6 @@ class ClaimColumns(NamedTuple):
     key: Sequence[str]
     group: Sequence[str]
     turn: Sequence[int]
-    text: Sequence[str]
     judge: Sequence[str | None]
     human: Sequence[str | None]
     reviewers: Sequence[int]
@@ -47,7 +49,7 @@ class ClaimColumns(NamedTuple):
     @classmethod
     def of(cls, rows: Sequence[ClaimReading]) -> "ClaimColumns":
         """Take claims apart."""
-        return cls(rows, *_columns(rows, len(ClaimReading._fields)))
+        return cls(rows, *_columns(rows, ClaimReading._fields, cls._fields[1:]))
 
     def where(self, flags: Sequence[bool]) -> "ClaimColumns":
         """Keep the claims whose flag is set; (): all of them."""
@@ -55,7 +57,7 @@ class ClaimColumns(NamedTuple):
 
 
 class OpinionColumns(NamedTuple):
-    """The fields of `Opinion` in columns, in its order."""
+    """The fields of `Opinion` in columns."""
 
     reviewer: Sequence[str]
     verdict: Sequence[str]
@@ -68,7 +70,7 @@ class OpinionColumns(NamedTuple):
     @classmethod
     def of(cls, rows: Iterable[Opinion]) -> "OpinionColumns":
         """Take opinions apart."""
-        return cls(*_columns(list(rows), len(Opinion._fields)))
+        return cls(*_columns(list(rows), Opinion._fields, cls._fields))
 
     def where(self, flags: Sequence[bool]) -> "OpinionColumns":
         """Keep the opinions whose flag is set."""

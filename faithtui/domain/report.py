@@ -170,8 +170,9 @@ def report_of(
     who = judged or Judged()
     readings, rule, compared = prepared.readings, prepared.rule, prepared.compared
     figures, wanted = compared.figures, compared.figures.settings
-    said = Said(compared)
     claim_level = claim_level_report(compared, prepared.passing, who.unit)
+    # After resampling, which takes most memory.
+    said = Said(compared)
     answers = () if who.answers_are_claims else readings.answers
     answer_level = answer_level_report(answers, rule, wanted)
     found = AgreementReport(

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, compress
 from statistics import median
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from faithtui.domain.claim_columns import ClaimColumns, OpinionColumns
 from faithtui.domain.intervals import Scale
@@ -23,6 +23,19 @@ ValueT = TypeVar("ValueT")
 
 MOST_PAIRS = 45
 """Pairs of people listed: those of ten people. More are a table nobody reads."""
+
+
+class Given(NamedTuple):
+    """What is kept of opinions, in columns."""
+
+    reviewer: Sequence[str]
+    blind: Sequence[bool | None]
+    seconds: Sequence[float | None]
+
+    @classmethod
+    def of(cls, opinions: OpinionColumns) -> "Given":
+        """Let go of the rest: of a million opinions a column takes 8 MB."""
+        return cls(opinions.reviewer, opinions.blind, opinions.seconds)
 
 
 class Said:
@@ -52,13 +65,13 @@ class Said:
         if Action.ADJUDICATED in opinions.action:
             own = [action is not Action.ADJUDICATED for action in opinions.action]
             owners, opinions = list(compress(owners, own)), opinions.where(own)
-        self.opinions = opinions
+        self.opinions = Given.of(opinions)
         """All of them, words that are no label of the metric included."""
         known = set(figures.categories)
         if not known.issuperset(opinions.verdict):
             valid = [verdict in known for verdict in opinions.verdict]
             owners, opinions = list(compress(owners, valid)), opinions.where(valid)
-        self.valid = opinions
+        self.valid = Given.of(opinions)
         """Those that are a label of the metric."""
         # Where one person labelled, what people say is what that person says.
         alike = isinstance(owners, range) and opinions.verdict == claims.human

@@ -26,8 +26,8 @@ class Spans:
         Args:
             groups: Of each unit. Fastest where those of a group follow each other.
         """
-        self._last = [*map(ne, groups, chain(islice(groups, 1, None), (None,)))]
-        """Whether another group follows, by unit."""
+        self._last = bytes(map(ne, groups, chain(islice(groups, 1, None), (None,))))
+        """1 where another group follows, else 0, by unit."""
         ends = [*compress(count(1), self._last)]
         sizes = [*map(sub, ends, chain((0,), ends))]
         pieces = [*compress(groups, self._last)]
