@@ -8,7 +8,7 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.readings import ClaimReading, LabelState, Opinion
 from faithtui.domain.review import Action
 
-_AT_ONCE = 10_000
+_AT_ONCE = 10000
 """Rows that are taken apart together, so that little is in memory twice."""
 
 
@@ -17,11 +17,12 @@ def _columns(
 ) -> list[list[Any]]:
     """Take the wanted ones of the fields of rows."""
     places = [*map(fields.index, wanted)]
-    found: list[list[Any]] = [[] for _ in places]
+    # Made in full at once: lists that grow side by side leave holes behind.
+    found: list[list[Any]] = [[None] * len(rows) for _ in places]
     for start in range(0, len(rows), _AT_ONCE):
         some = list(chain.from_iterable(rows[start : start + _AT_ONCE]))
         for place, column in zip(places, found, strict=True):
-            column += some[place :: len(fields)]
+            column[start : start + _AT_ONCE] = some[place :: len(fields)]
     return found
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, repeat
+from itertools import chain, pairwise, repeat
 from operator import add, mul
 from typing import Any, TypeVar
 
@@ -139,13 +139,15 @@ class Figures:
 
         Args:
             units: All of them.
-            order: Their places, in the order in which they come.
+            order: Their places, in the order in which they come; a range: they are in order.
             at: How many to put in, rising; yields the tables of so many each time.
         """
         packing = Packing(self._size, units.spans.most)
-        step_of = [0] * len(units)
-        for step, (first, last) in enumerate(pairwise((0, *at))):
-            for place in order[first:last]:
+        sizes = [last - first for first, last in pairwise((0, *at))]
+        step_of = [*chain.from_iterable(map(repeat, range(len(at)), sizes))]
+        if not isinstance(order, range):
+            by_order, step_of = step_of, [0] * len(units)
+            for place, step in zip(order, by_order, strict=True):
                 step_of[place] = step
         so_far: Iterable[int] = repeat(0)
         for more in self._together(units, packing, step_of, len(at)):

@@ -27,7 +27,7 @@ from faithtui.domain.statistics.table_groups import (
 
 RESAMPLES = 2_000
 
-_CELLS = 4_000_000
+_CELLS = 500_000
 """Numbers held at a time, about 100 MB with their copies."""
 _READ_TOGETHER = 100
 """Resamples that are read at once."""
