@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.readings import ClaimReading, LabelState, Opinion
 from faithtui.domain.review import Action
+from faithtui.domain.statistics.packing import Groups
 
 _AT_ONCE = 10000
 """Rows that are taken apart together, so that little is in memory twice."""
@@ -50,7 +51,8 @@ class ClaimColumns(NamedTuple):
     @classmethod
     def of(cls, rows: Sequence[ClaimReading]) -> "ClaimColumns":
         """Take claims apart."""
-        return cls(rows, *_columns(rows, ClaimReading._fields, cls._fields[1:]))
+        found = cls(rows, *_columns(rows, ClaimReading._fields, cls._fields[1:]))
+        return found._replace(group=Groups(found.group))
 
     def where(self, flags: Sequence[bool]) -> "ClaimColumns":
         """Keep the claims whose flag is set; (): all of them."""

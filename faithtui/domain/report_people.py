@@ -56,11 +56,9 @@ class Said:
             else [max([each.order for each in said], default=0) for said in claims.opinions]
         )
         """Place in the log of the last verdict that each claim's consensus rests on."""
-        self.coded = [
-            (code, place)
-            for code, place in zip(opinions.code, owners, strict=True)
-            if code is not None
-        ]
+        # Of a million opinions hardly any has a code.
+        coded = zip(opinions.code, owners, strict=True) if any(opinions.code) else ()
+        self.coded = [(code, place) for code, place in coded if code is not None]
         """Reason codes, and the place of the claim that each is about."""
         if Action.ADJUDICATED in opinions.action:
             own = [action is not Action.ADJUDICATED for action in opinions.action]

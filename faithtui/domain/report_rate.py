@@ -18,7 +18,7 @@ from faithtui.domain.statistics.corrected_rate import (
     total_of,
     worst_case_bounds,
 )
-from faithtui.domain.statistics.packing import Packing, Spans
+from faithtui.domain.statistics.packing import Packing, spans_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _kinds(units: RateUnits, names: Sequence[str | None], *, only_drawn: bool) -
         # What is not in the frame is of no stratum.
         inside = [name is not None for name in units.strata]
         units, human = units.within(inside), list(compress(human, inside))
-    spans = Spans(units.groups)
+    spans = spans_of(units.groups)
     packing = Packing(3 * len(names), spans.most)
     ones = packing.ones
     # By stratum and what people say: a unit, a label, a pass.

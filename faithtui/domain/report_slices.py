@@ -92,9 +92,9 @@ def _breakdown(
 ) -> Breakdown:
     """Break units down by a key of each, of which the name is shown."""
     units, figures = sliced.units, sliced.figures
-    sizes = Counter(keys)
-    if len(sizes) == 1:
+    if len(set(keys)) == 1:
         return _undivided(by, name(keys[0]), sliced)
+    sizes = Counter(keys)
     enough = [key for key, size in sizes.items() if size >= LEAST]
     parts = figures.parts(units, keys, enough)
     rows = _rows([(name(key), sizes[key], part) for key, part in parts.items()], figures)

@@ -24,7 +24,7 @@ from faithtui.domain.reported.levels import Agreement, ClassReport, Detection, M
 from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.statistics import coefficients
 from faithtui.domain.statistics.leaving_out import measures
-from faithtui.domain.statistics.packing import PackedGroups, Packing, Spans, packed_kinds
+from faithtui.domain.statistics.packing import PackedGroups, Packing, Spans, packed_kinds, spans_of
 from faithtui.domain.statistics.paired import bowker, mcnemar_mid
 from faithtui.domain.statistics.table_groups import (
     Grouped,
@@ -72,7 +72,7 @@ class Units:
     @cached_property
     def spans(self) -> Spans:
         """Which of them belong together."""
-        return Spans(self.groups)
+        return spans_of(self.groups)
 
     def taken(self, places: Sequence[int]) -> "Units":
         """Take some of them, in the order of the places."""
@@ -190,13 +190,14 @@ class Figures:
             wanted: Names of the parts.
         """
         packing = Packing(self._size, units.spans.most)
-        place_of = {name: place for place, name in enumerate(wanted)}
-        parts = len(place_of)
-        part_of = [place_of.get(name, parts) for name in names]
-        found = self._together(units, packing, part_of, parts)
+        shown = list(wanted)
+        place_of: dict[NameT, int] = dict.fromkeys(names, len(shown))
+        place_of.update({name: place for place, name in enumerate(shown)})
+        part_of = [*map(place_of.__getitem__, names)]
+        found = self._together(units, packing, part_of, len(shown))
         return {
             name: self._tables(packing.kinds_of(each))
-            for name, each in zip(place_of, found, strict=True)
+            for name, each in zip(shown, found, strict=True)
         }
 
     def alone(self, units: Units, spans: Spans) -> tuple[list[Counts], list[int]]:

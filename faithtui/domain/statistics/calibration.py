@@ -125,11 +125,12 @@ def calibration(
         draws: Simulated judges behind the noise floor.
         seed: Of the simulation.
     """
-    by = weights or [1.0] * len(stated)
-    rows = _counted(zip(stated, came, by, strict=True))
+    columns = (stated, came, weights) if weights else (stated, came)
+    counts = sorted(Counter(zip(*columns, strict=True)).items())
+    rows = [(row[0], row[1], row[2] if weights else 1.0, times) for row, times in counts]
     bins = _equal_mass_bins(rows, MOST_BINS, level)
-    place_of = {row[:3]: place for place, row in enumerate(rows)}
-    places = [*map(place_of.__getitem__, zip(stated, came, by, strict=True))]
+    place_of = {row: place for place, (row, _) in enumerate(counts)}
+    places = [*map(place_of.__getitem__, zip(*columns, strict=True))]
     squares = [((p - was) ** 2, weight) for p, was, weight, _ in rows]
     return Calibration(
         n=len(stated),
@@ -281,11 +282,8 @@ def _floor(
 def _rows(units: Units, weights: Weights = ()) -> list[_Alike]:
     """Count units that are alike, sorted."""
     by = weights or [1.0] * len(units)
-    return _counted((p, came, weight) for (p, came), weight in zip(units, by, strict=True))
-
-
-def _counted(weighed: Iterable[tuple[float, bool, float]]) -> list[_Alike]:
-    return sorted((*row, times) for row, times in Counter(weighed).items())
+    weighed = Counter((p, came, weight) for (p, came), weight in zip(units, by, strict=True))
+    return sorted((*row, times) for row, times in weighed.items())
 
 
 def _weight(rows: Iterable[_Alike]) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.intervals import Scale, estimate
-from faithtui.domain.statistics.packing import Spans, packed_kinds
+from faithtui.domain.statistics.packing import packed_kinds, spans_of
 
 MULTIPLIER = 1.96
 """Standard deviations between the mean and the limits of agreement."""
@@ -108,7 +108,7 @@ def _kinds(
 ) -> list[tuple[_Held, int]]:
     """Give what the different groups hold, and how many groups hold that."""
     if len(values) <= _MOST_PLACES:
-        packed = sorted(packed_kinds(Spans(groups), places, len(values)).items())
+        packed = sorted(packed_kinds(spans_of(groups), places, len(values)).items())
         return [
             ([each for each in zip(values, counts, strict=True) if each[1]], times)
             for counts, times in packed

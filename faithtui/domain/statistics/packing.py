@@ -8,6 +8,7 @@ group is what a running sum grows by from its first unit to its last.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import accumulate, chain, compress, count, islice
 from operator import ne, sub
 
@@ -51,6 +52,20 @@ class Spans:
         for name, piece in zip(self._pieces, pieces, strict=True):
             found[name] = found.get(name, 0) + piece
         return [*found.values()]
+
+
+class Groups(list[str]):
+    """The groups of units, which are looked for once for everything that is counted by them."""
+
+    @cached_property
+    def spans(self) -> Spans:
+        """Which units belong together."""
+        return Spans(self)
+
+
+def spans_of(groups: Sequence[str]) -> Spans:
+    """Say which units belong together."""
+    return groups.spans if isinstance(groups, Groups) else Spans(groups)
 
 
 class Packing:
