@@ -13,7 +13,7 @@ from faithtui.domain.steadiness import Repeat, repeats_of
 from faithtui.store.database import Database
 from faithtui.store.judged import rule_of_run
 from faithtui.store.labels import acts_of, human_verdicts
-from faithtui.store.statements import chunks
+from faithtui.store.statements import chunks, row_by_row
 from faithtui.store.tables import (
     claim,
     conversation,
@@ -106,7 +106,11 @@ def _passages(connection: Connection, run_id: RunId, claims: Sequence[ClaimId]) 
         .join(window, window.c.id == verdict.c.window_id)
         .join(run_item, run_item.c.id == verdict.c.run_item_id)
         .join(claim, claim.c.id == verdict.c.claim_id)
-        .where(verdict.c.is_home, run_item.c.run_id == run_id, verdict.c.claim_id.in_(claims))
+        .where(
+            verdict.c.is_home,
+            row_by_row(run_item.c.run_id) == run_id,
+            verdict.c.claim_id.in_(claims),
+        )
     ).all()
     retrieved = _retrieved(connection, sorted({home.conversation_id for home in homes}))
     found: Passages = {}

@@ -18,6 +18,7 @@ from faithtui.domain.scores import ScoreState, ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.codecs import rule_from_json
 from faithtui.store.records import ItemState
+from faithtui.store.statements import row_by_row
 from faithtui.store.tables import claim, conversation, run, run_item, turn, verdict, window
 
 _AT_ONCE = 1_000
@@ -158,10 +159,12 @@ def home_words(
     words = (
         select(verdict.c.claim_id, verdict.c.label)
         .join(run_item, run_item.c.id == verdict.c.run_item_id)
-        .where(run_item.c.run_id == run_id, verdict.c.is_home)
+        .where(verdict.c.is_home)
     )
-    if claims is not None:
-        words = words.where(verdict.c.claim_id.in_(claims))
+    if claims is None:
+        words = words.where(run_item.c.run_id == run_id)
+    else:
+        words = words.where(row_by_row(run_item.c.run_id) == run_id, verdict.c.claim_id.in_(claims))
     return {ClaimId(claim_id): label for claim_id, label in connection.execute(words)}
 
 

@@ -19,7 +19,7 @@ from faithtui.store.database import Database
 from faithtui.store.labels import acts_of, human_verdicts
 from faithtui.store.records import RunRow
 from faithtui.store.rows import run_rows
-from faithtui.store.statements import chunks
+from faithtui.store.statements import chunks, row_by_row
 from faithtui.store.tables import claim, conversation, human_label, run, run_item, turn, verdict
 
 
@@ -180,7 +180,7 @@ def _claims(
             .where(
                 verdict.c.is_home,
                 verdict.c.claim_id.in_(some),
-                run_item.c.run_id.in_(_same_metric(row.id)),
+                row_by_row(run_item.c.run_id).in_(_same_metric(row.id)),
             )
             .order_by(run_item.c.run_id)
         ):

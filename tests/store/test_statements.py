@@ -1,0 +1,53 @@
+"""How statements find their rows: those about a few claims never go through a whole run."""
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import event
+
+from faithtui.domain.ids import LabelId, RunId
+from faithtui.domain.readings import ReadingSettings
+from faithtui.domain.review import Action
+from faithtui.store.store import Store
+from tests.store.building import judged, talk
+from tests.store.test_details import claims_of, say
+
+
+def passages(store: Store, run: RunId) -> None:
+    assert store.details.passages(run, claims_of(store, run))
+
+
+def said_since(store: Store, run: RunId) -> None:
+    assert store.reviews.said_since(run, LabelId(0), ReadingSettings())
+
+
+def judges_beside_people(store: Store, run: RunId) -> None:
+    assert store.raters.compared(run).claims
+
+
+@pytest.mark.parametrize("read", [passages, said_since, judges_beside_people])
+def test_the_run_of_named_claims_is_looked_up_by_claim(
+    store: Store, read: Callable[[Store, RunId], None]
+) -> None:
+    """Without statistics SQLite thinks that a run is smaller than a list of names."""
+    run, _ = judged(store, talk(answers=40), {turn: ["yes"] for turn in range(1, 80, 2)})
+    for claim in claims_of(store, run):
+        for who in ("ann", "bob"):
+            say(store, claim, who, "yes" if who == "ann" else "no", Action.BLIND)
+    asked: list[tuple[str, object]] = []
+    event.listen(
+        store._database._readers,
+        "before_cursor_execute",
+        lambda *call: asked.append((call[2], call[3])),
+    )
+    read(store, run)
+    plans = []
+    with store._database.reading() as connection:
+        for text, values in list(asked):
+            if "verdict.claim_id IN (?" in text:
+                rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values)  # type: ignore[arg-type]
+                plans.append([row[-1] for row in rows])
+    assert plans
+    for plan in plans:
+        assert any("run_item USING INTEGER PRIMARY KEY" in step for step in plan), plan
+        assert any("verdict USING INDEX ix_verdict_claim_id" in step for step in plan), plan
