@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
+from faithtui.engine.reporting import RunAgreement, render, run_agreement
 from faithtui.store.store import Store
 from tests.benchmarks.big_store import CLAIMS, build
 from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
@@ -20,8 +21,8 @@ _TABLES = (
 )
 
 
-def _labelled(path: Path) -> Path:
-    """Label a part of the claims of a store, each once and blind."""
+def _labelled(path: Path, one_in: int = LABELLED) -> Path:
+    """Label one claim in so many of a store, each once and blind."""
     connection = sqlite3.connect(path)
     with connection:
         connection.execute(
@@ -29,7 +30,7 @@ def _labelled(path: Path) -> Path:
             "judge_verdict, saw_judge, seconds, created_at) SELECT 'u' || claim_id, claim_id, "
             "claim_id, 'ann', 'blind', iif(claim_id % 7, label, 'no'), 1, label, 0, 4.0, "
             "'2026-01-01 00:00:00.000000' FROM verdict WHERE claim_id % ? = 0",
-            (LABELLED,),
+            (one_in,),
         )
     connection.close()
     return path
@@ -70,3 +71,47 @@ def test_the_readings_against_the_rows_by_plain_sqlite(labelled: dict[int, Path]
     table("readings of a run", ("claims", "rows", "readings", "to rows"), rows)
     assert ratios[10_000] < 2 * ratios[1_000], "reading must grow as the rows do"
     assert ratios[10_000] < 40
+
+
+def test_a_report_from_the_store_to_its_files(tmp_path: Path) -> None:
+    """All claims are labelled."""
+    rows, ratios = [], {}
+    for size in CONVERSATIONS:
+        path = _labelled(build(tmp_path / f"{size}.db", size), one_in=1)
+        connection = sqlite3.connect(path)
+
+        def plain(connection: sqlite3.Connection = connection) -> float:
+            return seconds(lambda: [connection.execute(each).fetchall() for each in _TABLES])
+
+        with Store.open(path) as store:
+            agreement = run_agreement(store, RunId(1))
+
+            def report(store: Store = store) -> float:
+                return seconds(lambda: run_agreement(store, RunId(1)))
+
+            def files(store: Store = store, agreement: RunAgreement = agreement) -> float:
+                return seconds(
+                    lambda: [
+                        list(render(store, agreement, form)) for form in ("md", "json", "html")
+                    ]
+                )
+
+            def claims(store: Store = store, agreement: RunAgreement = agreement) -> float:
+                return seconds(lambda: sum(map(len, render(store, agreement, "csv"))))
+
+            found = best_of(2, plain=plain, report=report, files=files, claims=claims)
+        connection.close()
+        ratios[size] = found["claims"] / found["plain"]
+        rows.append(
+            (
+                f"{size * CLAIMS:,}",
+                *(ms(found[each]) for each in ("plain", "report", "files", "claims")),
+                ratio(found["report"], found["plain"]),
+            )
+        )
+    table(
+        "a report of claims that are all labelled",
+        ("claims", "rows", "report", "page, Markdown, JSON", "CSV with passages", "report to rows"),
+        rows,
+    )
+    assert ratios[10_000] < 2 * ratios[1_000], "files must grow as the rows do"
