@@ -40,6 +40,10 @@ _REASONS = {
 }
 
 
+_NARROW = 0.03
+"""Width of an interval below which its limits get a third digit."""
+
+
 def number(value: float | None, digits: int = 2) -> str:
     """Write a score; NONE without one."""
     return NONE if value is None else f"{value:.{digits}f}"
@@ -80,7 +84,8 @@ def reason(value: Reason) -> str:
 def estimate(value: Estimate) -> str:
     """Write a statistic with its interval: `0.673 [0.55, 0.79]`.
 
-    Without an interval the reason follows in words; without a value the reason stands alone.
+    Without an interval the reason follows in words; without a value the reason stands alone. Limits
+    have two digits where that tells them from the value and from each other.
     """
     why = reason(value.reason) if value.reason is not None else ""
     if value.value is None:
@@ -89,7 +94,8 @@ def estimate(value: Estimate) -> str:
     text = f"{value.value:.3f}"
     if value.ci_low is None or value.ci_high is None:
         return f"{text} ({why})" if why else text
-    return f"{text} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
+    digits = 2 if value.ci_high - value.ci_low >= _NARROW else 3
+    return f"{text} [{value.ci_low:.{digits}f}, {value.ci_high:.{digits}f}]"
 
 
 def probability(value: float | None) -> str:

@@ -1,11 +1,13 @@
 """The agreement screen beside its matrix: parts that a key enlarges, and switches."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.message import Message
 from textual.pilot import Pilot
 
+from faithtui.domain.estimates import Estimate, Method, Status
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.readings import DesignKind, DesignReading
 from faithtui.domain.report import agreement_report
@@ -14,6 +16,7 @@ from faithtui.domain.reported.settings import IntervalMethod, Level, ReportSetti
 from faithtui.domain.review import Action
 from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.store.store import Store
+from faithtui.tui import format as fmt
 from faithtui.tui.app import FaithApp
 from faithtui.tui.drawing import agreement as draw
 from faithtui.tui.drawing import agreement_parts as parts
@@ -245,6 +248,45 @@ def test_what_is_weighted_and_what_is_counted_is_said_beside_it() -> None:
         assert "the shares are weighted by the sample" in words(lines)
     plain = agreement_report(readings([claim(0, "no", "yes")]), FAITHFULNESS, RULE)
     assert "weighted" not in words(draw.detection_lines(plain.claims, 300))
+
+
+@pytest.mark.parametrize(("width", "missing"), [(34, False), (40, True), (60, False), (60, True)])
+@pytest.mark.parametrize("times", [1, 40, 6_000, 300_000])
+def test_no_count_of_the_matrix_is_cut(times: int, width: int, *, missing: bool) -> None:
+    """The first three digits of five look like a count of their own."""
+    one = agreement_report(
+        readings([claim(0, "yes", "yes"), claim(1, "no", "yes"), claim(2, "idk", "no")]),
+        FAITHFULNESS,
+        RULE,
+    ).claims
+    counts = tuple(tuple(each * times for each in row) for row in one.table.counts)
+    table = replace(one.table, counts=counts)
+    level = replace(
+        one,
+        agreement=replace(one.agreement, table=table),
+        unjudged=(times, 0, 0) if missing else (0, 0, 0),
+    )
+    lines = draw.matrix_lines(level, (0, 0), True, FAITHFULNESS, width)
+    text = words(lines)
+    assert "…" not in text
+    exact, short = str(times), fmt.compact(times)
+    assert f"[{exact}]" in text or f"[{short}]" in text
+    if width == 60 and times < 100_000:
+        assert f"[{exact}]" in text
+    assert max(width_of(each.pieces) for each in lines) <= width
+
+
+def test_limits_have_the_digits_that_tell_them_apart() -> None:
+    wide = Estimate(
+        *(0.864, Status.OK, 10, 5),
+        ci_low=0.7,
+        ci_high=0.912,
+        level=0.95,
+        method=Method.JACKKNIFE,
+    )
+    assert fmt.estimate(wide) == "0.864 [0.70, 0.91]"
+    narrow = replace(wide, ci_low=0.8631, ci_high=0.8652)
+    assert fmt.estimate(narrow) == "0.864 [0.863, 0.865]"
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1, 2000])

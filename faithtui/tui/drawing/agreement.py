@@ -89,12 +89,24 @@ def matrix_lines(
     counts = level.table.counts
     missing = any(level.unjudged)
     most = max(map(max, counts), default=0)
-    size = max(5, *(len(name) + 2 for name in names))
-    head = 8
+    # All digits where there is room, else 69k, and never the first three of five.
+    largest = str(max(level.table.columns, default=0))
+    ends, head = 14 if missing else 8, 8
+    room = (width - 1 - head - ends) // max(1, len(names))
+    whole = len(largest) + 2 <= room or len(largest) < 5
+    size = max(5, (len(largest) if whole else 4) + 2, *(len(name) + 2 for name in names))
+    if size > room:
+        head = 7
+
+    def write(count: int) -> str:
+        return str(count) if whole or count < 10_000 else fmt.compact(count)
 
     def sums(total: int, none: int) -> list[Piece]:
-        pieces = [Piece(" │", "quiet"), Piece(fit(str(total), 6, right=True))]
-        return [*pieces, Piece(fit(str(none), 6, right=True), "warn")] if missing else pieces
+        pieces = [Piece(" │", "quiet"), Piece(fit(end(total), 6, right=True))]
+        return [*pieces, Piece(fit(end(none), 6, right=True), "warn")] if missing else pieces
+
+    def end(total: int) -> str:
+        return str(total) if total < 100_000 else fmt.compact(total)
 
     lines = [
         line(Piece(f" {'':<{head}}{'judge':^{size * len(names)}}", "quiet")),
@@ -113,12 +125,12 @@ def matrix_lines(
         for column, count in enumerate(counts[row]):
             chosen = (row, column) == cell
             look = "strong" if row == column else ""
-            body = f"[{count}]" if chosen else f"{count}{heat(count, most)}"
+            body = f"[{write(count)}]" if chosen else f"{write(count)}{heat(count, most)}"
             shade = "key" if chosen and focused else look
             pieces.append(Piece(fit(body, size, right=True), shade))
         lines.append(Line((*pieces, *sums(sum(counts[row]), level.unjudged[row]))))
     pieces = [Piece(f" {'all':<{head}}", "quiet")]
-    pieces += [Piece(fit(f"{total} ", size, right=True)) for total in level.table.columns]
+    pieces += [Piece(fit(f"{write(total)} ", size, right=True)) for total in level.table.columns]
     lines.append(Line((*pieces, *sums(level.table.n, sum(level.unjudged)))))
     if missing:
         lines += wrap(
@@ -160,7 +172,7 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
     lines = [Line((Piece(f" {'':<5}", "quiet"), *head))]
     for each in level.classes:
         figures = (each.precision, each.recall, each.f1)
-        cells = [fmt.number(figure.value, 3) for figure in figures] + [str(each.human)]
+        cells = [fmt.number(figure.value, 3) for figure in figures] + [fmt.compact(each.human)]
         body = [
             Piece(fit(cell, size, right=True))
             for cell, (_, size) in zip(cells, _COLUMNS, strict=True)

@@ -117,7 +117,7 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
     lines: list[Line] = []
     for each in report.raters:
         name = shown_line(each.reviewer, "human strong", limit=30)
-        counts = f" {fmt.plural(each.labels, 'label')}, {each.blind} blind"
+        counts = f" {fmt.plural(each.labels, 'label')}, {fmt.thousands(each.blind)} blind"
         counts += f", {fmt.plural(each.overrides, 'override')}"
         if each.median_s is not None:
             counts += f", {each.median_s:.0f} s each"

@@ -270,7 +270,7 @@ class AgreementScreen(FaithScreen):
                     "is:disagreement" if level.table.categories == labels.names else "",
                     w,
                 ),
-                f"Where they differ {len(level.disagreements)}",
+                f"Where they differ {fmt.thousands(len(level.disagreements))}",
             ),
             "warnings": (
                 lambda w: (
@@ -305,7 +305,7 @@ class AgreementScreen(FaithScreen):
                 Piece("blind only  " if self.settings.blind_only else "", "warn"),
                 Piece("intervals follow  " if found.points_only else "", "quiet"),
                 Piece(
-                    f"{level.agreement.n} of {fmt.thousands(level.coverage.total)} "
+                    f"{fmt.thousands(level.agreement.n)} of {fmt.thousands(level.coverage.total)} "
                     f"{units[1]} · {fmt.plural(level.agreement.clusters, 'group')}"
                 ),
             ],
