@@ -81,6 +81,28 @@ def units_of(
     )
 
 
+def _matrix_room(level: LevelReport, width: int) -> tuple[int, int, int, bool]:
+    """Share a line of the matrix out.
+
+    Returns:
+        Cells of a count, of a name, and of a sum; and whether counts keep all digits. Else they are
+        69k: the first three digits of five would look like another count.
+    """
+    names, ends = level.table.categories, 2 if any(level.unjudged) else 1
+    named = max(5, *(len(name) + 2 for name in names))
+    found = (0, 0, 0, False)
+    for whole in (True, False):
+        largest = max(level.table.columns, default=0)
+        digits = len(str(largest)) if whole else min(len(str(largest)), 4)
+        total = len(str(level.table.n)) if whole else min(len(str(level.table.n)), 4)
+        for head, end in ((8, 6), (7, 6), (7, 5), (6, 5)):
+            size = max(named, digits + 2)
+            found = (size, head, max(end, total + 1), whole)
+            if 1 + head + size * len(names) + 2 + ends * found[2] <= width:
+                return found
+    return found
+
+
 def matrix_lines(
     level: LevelReport, cell: tuple[int, int], focused: bool, labels: LabelSet, width: int
 ) -> list[Line]:
@@ -89,24 +111,14 @@ def matrix_lines(
     counts = level.table.counts
     missing = any(level.unjudged)
     most = max(map(max, counts), default=0)
-    # All digits where there is room, else 69k, and never the first three of five.
-    largest = str(max(level.table.columns, default=0))
-    ends, head = 14 if missing else 8, 8
-    room = (width - 1 - head - ends) // max(1, len(names))
-    whole = len(largest) + 2 <= room or len(largest) < 5
-    size = max(5, (len(largest) if whole else 4) + 2, *(len(name) + 2 for name in names))
-    if size > room:
-        head = 7
+    size, head, end, whole = _matrix_room(level, width)
 
     def write(count: int) -> str:
         return str(count) if whole or count < 10_000 else fmt.compact(count)
 
     def sums(total: int, none: int) -> list[Piece]:
-        pieces = [Piece(" │", "quiet"), Piece(fit(end(total), 6, right=True))]
-        return [*pieces, Piece(fit(end(none), 6, right=True), "warn")] if missing else pieces
-
-    def end(total: int) -> str:
-        return str(total) if total < 100_000 else fmt.compact(total)
+        pieces = [Piece(" │", "quiet"), Piece(fit(write(total), end, right=True))]
+        return [*pieces, Piece(fit(write(none), end, right=True), "warn")] if missing else pieces
 
     lines = [
         line(Piece(f" {'':<{head}}{'judge':^{size * len(names)}}", "quiet")),
@@ -115,8 +127,8 @@ def matrix_lines(
                 Piece(f" {'people':<{head}}", "quiet"),
                 *(Piece(fit(name, size, right=True), fmt.look(name, labels)) for name in names),
                 Piece(" │", "quiet"),
-                Piece(fit("all", 6, right=True), "quiet"),
-                *([Piece(fit("none", 6, right=True), "warn")] if missing else []),
+                Piece(fit("all", end, right=True), "quiet"),
+                *([Piece(fit("none", end, right=True), "warn")] if missing else []),
             )
         ),
     ]
