@@ -1,6 +1,7 @@
 """Readings field by field: a report looks at one field of a million claims at a time."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
@@ -27,36 +28,59 @@ def _columns(
     return found
 
 
-class ClaimColumns(NamedTuple):
-    """Claims, and the fields of `ClaimReading` that a report looks at in columns."""
+class ClaimColumns:
+    """Claims, and the fields of `ClaimReading` that a report looks at in columns.
 
-    rows: Sequence[ClaimReading]
-    claim: Sequence[ClaimId]
+    What most reports never look at is taken when it is asked for.
+    """
+
     conversation: Sequence[ConversationId]
     key: Sequence[str]
-    group: Sequence[str]
+    group: Groups
     turn: Sequence[int]
     judge: Sequence[str | None]
     human: Sequence[str | None]
     reviewers: Sequence[int]
     windows: Sequence[int]
-    steady: Sequence[bool]
     blind: Sequence[bool | None]
-    state: Sequence[LabelState]
     opinions: Sequence[tuple[Opinion, ...]]
     confidence: Sequence[float | None]
-    stratum: Sequence[str | None]
-    position: Sequence[int | None]
 
-    @classmethod
-    def of(cls, rows: Sequence[ClaimReading]) -> "ClaimColumns":
+    def __init__(self, rows: Sequence[ClaimReading]) -> None:
         """Take claims apart."""
-        found = cls(rows, *_columns(rows, ClaimReading._fields, cls._fields[1:]))
-        return found._replace(group=Groups(found.group))
+        self.rows = rows
+        names = [*ClaimColumns.__annotations__]
+        for name, column in zip(names, _columns(rows, ClaimReading._fields, names), strict=True):
+            setattr(self, name, Groups(column) if name == "group" else column)
+
+    @cached_property
+    def claim(self) -> Sequence[ClaimId]:
+        """Number of each."""
+        return [row.claim for row in self.rows]
+
+    @cached_property
+    def steady(self) -> Sequence[bool]:
+        """Whether the judge said the same in all windows."""
+        return [row.steady for row in self.rows]
+
+    @cached_property
+    def state(self) -> Sequence[LabelState]:
+        """How each stands with people."""
+        return [row.state for row in self.rows]
+
+    @cached_property
+    def stratum(self) -> Sequence[str | None]:
+        """Stratum of each."""
+        return [row.stratum for row in self.rows]
+
+    @cached_property
+    def position(self) -> Sequence[int | None]:
+        """Place of each in the drawn order."""
+        return [row.position for row in self.rows]
 
     def where(self, flags: Sequence[bool]) -> "ClaimColumns":
         """Keep the claims whose flag is set; (): all of them."""
-        return self if all(flags) else ClaimColumns.of(list(compress(self.rows, flags)))
+        return self if all(flags) else ClaimColumns(list(compress(self.rows, flags)))
 
 
 class OpinionColumns(NamedTuple):

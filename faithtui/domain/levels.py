@@ -51,7 +51,7 @@ class Compared:
         known = set(names)
         self.labels = labels
         self.design = design
-        self.all = every = ClaimColumns.of(claims)
+        self.all = every = ClaimColumns(claims)
         """Every claim of the run."""
         self.pairs = Counter(zip(every.judge, every.human, strict=True))
         """What judge and people say, and of how many claims: few pairs of words of many claims."""
@@ -95,7 +95,7 @@ class Compared:
             inside.group,
             cast(Sequence[str], inside.human),
             cast(Sequence[str], inside.judge),
-            inside.stratum,
+            inside.stratum if frame is not None else (),
         )
         """People's consensus beside the judge's label, in the order of `inside`."""
         self.whole = self.figures.whole(self.units)

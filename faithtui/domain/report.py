@@ -205,9 +205,10 @@ def report_of(
 
 
 def _consistency(claims: ClaimColumns, level: float) -> Consistency:
-    most = max(claims.windows, default=0)
-    several = [windows > 1 for windows in claims.windows] if most > 1 else ()
-    repeated = list(compress(zip(claims.group, claims.steady, strict=True), several))
+    repeated: list[tuple[str, bool]] = []
+    if max(claims.windows, default=0) > 1:
+        several = [windows > 1 for windows in claims.windows]
+        repeated += compress(zip(claims.group, claims.steady, strict=True), several)
     return Consistency(
         repeated=len(repeated),
         steady=sum(steady for _, steady in repeated),

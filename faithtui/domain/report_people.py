@@ -80,7 +80,7 @@ class Said:
                 [claims.group[place] for place in owners],
                 opinions.verdict,
                 [str(claims.judge[place]) for place in owners],
-                [claims.stratum[place] for place in owners],
+                [claims.stratum[place] for place in owners] if figures.frame is not None else (),
             )
         )
         """The valid ones beside the judge."""

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from faithtui.domain import detection
 from faithtui.domain.agreement import KAPPA, PERCENT
+from faithtui.domain.claim_columns import ClaimColumns
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.ids import ClaimId
 from faithtui.domain.levels import Compared
 from faithtui.domain.report_people import Said
 from faithtui.domain.report_tables import Figures, Units, Whole, collapsed
@@ -182,7 +182,7 @@ def progress(compared: Compared, said: Said) -> ProgressReport:
     wanted = figures.settings.target
     units = compared.units
     looks = _milestones(len(units))
-    order = _in_order(compared.inside.claim, said.came)
+    order = _in_order(compared.inside, said.came)
     tables = list(figures.growing(units, order, looks)) or [compared.part]
     last = figures.one(KAPPA, tables[-1])
     name, statistic = "cohen_kappa", KAPPA
@@ -209,14 +209,14 @@ def progress(compared: Compared, said: Said) -> ProgressReport:
     )
 
 
-def _in_order(claims: Sequence[ClaimId], came: Sequence[int]) -> Sequence[int]:
+def _in_order(claims: ClaimColumns, came: Sequence[int]) -> Sequence[int]:
     """Give the places of claims by when they were labelled.
 
     Those that came at once are in the order of the claims.
     """
     if all(map(lt, came, islice(came, 1, None))):
         return range(len(came))  # labelled from first to last
-    places = sorted(range(len(came)), key=claims.__getitem__)
+    places = sorted(range(len(came)), key=claims.claim.__getitem__)
     places.sort(key=came.__getitem__)
     return places
 
