@@ -213,7 +213,7 @@ def execute(
             f"try them again with faithtui run --resume {run}"
         )
         return JudgeError.exit_code
-    if not as_json:
+    if not as_json and row.windows:
         hint("next: `faithtui` shows the verdicts and takes yours; `faithtui report` compares them")
     return 0
 

@@ -339,9 +339,12 @@ def _table(report: LevelReport) -> Iterator[Caution]:
                 message = f"Only {compared} compared; below {FEW_ITEMS} figures say little."
                 about = (Figure.AGREEMENT, Figure.DETECTION)
             case "kappa_prevalence":
+                low, read = " and kappa is low", "kappa"
+                if kappa.value is None:
+                    low, read = "", "agreement"
                 message = (
-                    "Agreement is high and kappa is low because one label prevails; "
-                    "read kappa together with AC1 and the recall of unfaithful ones."
+                    f"Agreement is high{low} because one label prevails; "
+                    f"read {read} together with AC1 and the recall of unfaithful ones."
                 )
                 about = (Figure.KAPPA, Figure.PERCENT)
             case "marginal_bias":

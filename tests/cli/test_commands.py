@@ -357,12 +357,11 @@ def test_a_run_that_the_store_stops_says_how_to_go_on(
 def test_who_watches_is_told_what_comes_next(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def talk(name: str) -> Path:
+    def talk(name: str, *, context: bool = True) -> Path:
         path = tmp_path / f"{name}.jsonl"
-        turns = [
-            {"role": "user", "content": "How heavy?"},
-            {"role": "assistant", "content": "Two kilograms.", "retrieval_context": ["2 kg."]},
-        ]
+        answer = {"role": "assistant", "content": "Two kilograms."}
+        seen = {"retrieval_context": ["2 kg."]} if context else {}
+        turns = [{"role": "user", "content": "How heavy?"}, {**answer, **seen}]
         path.write_text(json.dumps({"id": name, "turns": turns}) + "\n", encoding="utf-8")
         return path
 
@@ -373,4 +372,7 @@ def test_who_watches_is_told_what_comes_next(
     assert "next: `faithtui run`" in cli("import", talk("b"), "--store", store).err
     assert "next:" not in cli("import", talk("b"), "--store", store).err, "nothing is new"
     assert "next: `faithtui`" in cli("run", "--store", store).err
+    bare = tmp_path / "bare.db"
+    cli("import", talk("c", context=False), "--store", bare)
+    assert "next:" not in cli("run", "--store", bare).err, "nothing was judged"
     assert "1 conversations" not in cli("doctor", "--store", store).out

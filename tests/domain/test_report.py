@@ -333,6 +333,14 @@ def test_what_weakens_the_figures_is_said(claims: list[ClaimReading], code: str)
     assert found[0].message.endswith(".")
 
 
+def test_a_kappa_that_is_withheld_is_not_called_low() -> None:
+    found = report(many({("yes", "yes"): 74, ("no", "yes"): 2}))
+    assert found.claims.cohen_kappa.value is None
+    (about,) = [each.message for each in found.warnings if each.code == "kappa_prevalence"]
+    assert "kappa" not in about
+    assert "one label prevails" in about
+
+
 def test_good_figures_carry_no_warning() -> None:
     claims = many({("yes", "yes"): 80, ("no", "no"): 30, ("yes", "no"): 6, ("no", "yes"): 5})
     assert report(claims).warnings == ()
