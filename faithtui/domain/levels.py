@@ -137,10 +137,10 @@ def claim_level_report(
     coverage = Coverage(
         total=total,
         conversations=len(set(claims.conversation)),
-        groups=len(set(claims.group)),
+        groups=len(claims.group.spans.names),
         rows=sum(claims.windows),
         compared=n,
-        compared_groups=len(set(both.group)),
+        compared_groups=len(both.group.spans.names),
         agreed=agreed,
         overridden=n - agreed,
         unreviewed=unreviewed,

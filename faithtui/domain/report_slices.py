@@ -95,11 +95,10 @@ def _breakdown(
     if len(set(keys)) == 1:
         return _undivided(by, name(keys[0]), sliced)
     sizes = Counter(keys)
-    enough = [key for key, size in sizes.items() if size >= LEAST]
-    parts = figures.parts(units, keys, enough)
+    parts = figures.parts(units, keys, {key: size >= LEAST for key, size in sizes.items()})
     rows = _rows([(name(key), sizes[key], part) for key, part in parts.items()], figures)
     worst = _worst_first(rows)[:MOST_PARTS]
-    return Breakdown(by, worst, len(sizes) - len(enough), len(rows) - len(worst))
+    return Breakdown(by, worst, len(sizes) - len(parts), len(rows) - len(worst))
 
 
 def _by_conversation(keys: Sequence[str], sliced: _Sliced) -> Breakdown:

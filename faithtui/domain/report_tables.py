@@ -180,18 +180,18 @@ class Figures:
                 yield [group >> shift & mask for group in groups]
 
     def parts(
-        self, units: Units, names: Sequence[NameT], wanted: Iterable[NameT]
+        self, units: Units, names: Sequence[NameT], wanted: Mapping[NameT, bool]
     ) -> dict[NameT, Whole]:
         """Put several parts of the units into tables by group, see `part`.
 
         Args:
             units: All of them.
             names: Of which part each unit is.
-            wanted: Names of the parts.
+            wanted: All these names, and whether the part is wanted.
         """
         packing = Packing(self._size, units.spans.most)
-        shown = list(wanted)
-        place_of: dict[NameT, int] = dict.fromkeys(names, len(shown))
+        shown = [name for name, is_wanted in wanted.items() if is_wanted]
+        place_of: dict[NameT, int] = dict.fromkeys(wanted, len(shown))
         place_of.update({name: place for place, name in enumerate(shown)})
         part_of = [*map(place_of.__getitem__, names)]
         found = self._together(units, packing, part_of, len(shown))

@@ -38,9 +38,8 @@ def test_parts_are_those_of_their_units_however_many_there_are(
     figures = Figures(WORDS, ("no",), ReportSettings(), FRAME if strata else None)
     units = drawn(chance, apart=apart, strata=strata)
     names = [chance.randrange(parts) for _ in units.cells]
-    wanted = [name for name in range(parts) if name != 5]
-    found = figures.parts(units, names, wanted)
-    assert list(found) == wanted
+    found = figures.parts(units, names, {name: name != 5 for name in range(parts)})
+    assert list(found) == [name for name in range(parts) if name != 5]
     for name, part in found.items():
         own = [place for place, each in enumerate(names) if each == name]
         assert part == figures.part(units.taken(own))
