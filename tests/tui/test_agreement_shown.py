@@ -276,6 +276,18 @@ def test_no_count_of_the_matrix_is_cut(times: int, width: int, *, missing: bool)
     assert max(width_of(each.pieces) for each in lines) <= width
 
 
+def test_long_names_leave_room_for_the_sums() -> None:
+    level = agreement_report(
+        readings([claim(0, "yes", "yes"), claim(1, "no", "yes")]),
+        FAITHFULNESS,
+        RULE,
+        ReportSettings(idk=IdkRule.LENIENT),
+    ).claims
+    lines = draw.matrix_lines(level, (0, 0), True, FAITHFULNESS, 32)
+    assert max(width_of(each.pieces) for each in lines) <= 32
+    assert lines[1].text.split() == ["people", "faith…", "unfai…", "│", "all"]
+
+
 def test_limits_have_the_digits_that_tell_them_apart() -> None:
     wide = Estimate(
         *(0.864, Status.OK, 10, 5),

@@ -85,20 +85,18 @@ def _matrix_room(level: LevelReport, width: int) -> tuple[int, int, int, bool]:
     """Share a line of the matrix out.
 
     Returns:
-        Cells of a count, of a name, and of a sum; and whether counts keep all digits. Else they are
-        69k: the first three digits of five would look like another count.
+        Cells of a count and the name above it, of a name, and of a sum; and whether counts keep all
+        digits. Else they are 69k: the first three digits of five would look like another count.
     """
     names, ends = level.table.categories, 2 if any(level.unjudged) else 1
-    named = max(5, *(len(name) + 2 for name in names))
+    longest = max(5, *(len(name) + 2 for name in names))
+    largest, n = len(str(max(level.table.columns, default=0))), len(str(level.table.n))
     found = (0, 0, 0, False)
-    for whole in (True, False):
-        largest = max(level.table.columns, default=0)
-        digits = len(str(largest)) if whole else min(len(str(largest)), 4)
-        total = len(str(level.table.n)) if whole else min(len(str(level.table.n)), 4)
+    for whole, named in ((True, longest), (True, 7), (False, longest), (False, 7)):
+        digits, total = (largest, n) if whole else (min(largest, 4), min(n, 4))
         for head, end in ((8, 6), (7, 6), (7, 5), (6, 5)):
-            size = max(named, digits + 2)
-            found = (size, head, max(end, total + 1), whole)
-            if 1 + head + size * len(names) + 2 + ends * found[2] <= width:
+            found = (max(min(named, longest), digits + 2), head, max(end, total + 1), whole)
+            if 1 + head + found[0] * len(names) + 2 + ends * found[2] <= width:
                 return found
     return found
 
@@ -125,7 +123,10 @@ def matrix_lines(
         Line(
             (
                 Piece(f" {'people':<{head}}", "quiet"),
-                *(Piece(fit(name, size, right=True), fmt.look(name, labels)) for name in names),
+                *(
+                    Piece(f" {fit(name, size - 1, right=True)}", fmt.look(name, labels))
+                    for name in names
+                ),
                 Piece(" │", "quiet"),
                 Piece(fit("all", end, right=True), "quiet"),
                 *([Piece(fit("none", end, right=True), "warn")] if missing else []),
