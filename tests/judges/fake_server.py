@@ -33,6 +33,8 @@ class Answer:
     content_type: str = "application/json"
     drip_s: float = 0.0
     """Seconds between two bytes of the body."""
+    after: int = 0
+    """Send nothing until so many requests have arrived."""
     hang: bool = False
     """Send nothing until the server closes."""
     cut: int | None = None
@@ -127,6 +129,8 @@ def _handler_of(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
                 answer = Answer({"data": [{"id": name} for name in fake.models]})
             else:
                 answer = Answer({"error": {"message": f"no route {self.path}"}}, status=404)
+            while len(fake.sent) < answer.after and not fake.closing.wait(0.005):
+                pass
             try:
                 self._give(answer, headers.get("authorization", ""))
             except OSError:

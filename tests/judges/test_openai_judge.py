@@ -280,10 +280,10 @@ async def test_a_limit_refused_by_name_is_sent_by_its_other_name_from_then_on(
 
 async def test_questions_in_the_air_together_change_the_name_once(server: FakeServer) -> None:
     for _ in range(4):
-        server.answer(NO_OLD_NAME, status=400)
+        # All four leave before the first answer arrives.
+        server.answer(NO_OLD_NAME, status=400, after=4)
     server.answer(openai_body())
     async with OPENAI.judge(server) as judge:
-        # All four leave before the first answer arrives.
         replies = await asyncio.gather(*(judge.send(question(f"{n}?")) for n in range(4)))
     assert all(reply.stop is Stop.OK for reply in replies)
     assert [("max_tokens" in sent.body) for sent in server.sent] == [True] * 4 + [False] * 4
