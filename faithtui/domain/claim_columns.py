@@ -10,7 +10,7 @@ from faithtui.domain.readings import ClaimReading, LabelState, Opinion
 from faithtui.domain.review import Action
 from faithtui.domain.statistics.packing import Groups
 
-_AT_ONCE = 10000
+_AT_ONCE = 10_000
 """Rows that are taken apart together, so that little is in memory twice."""
 
 

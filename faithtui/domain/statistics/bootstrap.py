@@ -28,7 +28,7 @@ from faithtui.domain.statistics.table_groups import (
 RESAMPLES = 2_000
 
 _CELLS = 500_000
-"""Numbers held at a time, about 100 MB with their copies."""
+"""Numbers held at a time, about 12 MB with their copies."""
 _READ_TOGETHER = 100
 """Resamples that are read at once."""
 _NUMPY_FROM = 250
