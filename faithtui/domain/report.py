@@ -82,8 +82,7 @@ class Prepared:
             for name in labels.names
         }
         """What each label of the metric is read as."""
-        self.claims = self.read(readings.claims)
-        self.compared = Compared(self.claims, self.labels, readings.design, wanted)
+        self.compared = Compared(self.read(readings.claims), self.labels, readings.design, wanted)
 
     @cached_property
     def by_claim(self) -> Mapping[ClaimId, ClaimReading]:
