@@ -193,6 +193,10 @@ class JudgeReplyTruncated(JudgeReplyInvalid):
     """The answer stopped at the token limit, so what is there may be half of it."""
 
 
+class JudgeAnswersUsedUp(JudgeReplyInvalid):
+    """A question was answered as often as it may be, and no answer could be used."""
+
+
 class JudgeRefused(JudgeReplyInvalid):
     """The judge refused to answer, or a content filter cut the answer."""
 

@@ -2,6 +2,7 @@
 
 What concerns a question and not one request stands here: equal questions share one call, an answer
 that was cut is asked for again with more room, and one that cannot be used with the reason.
+`answer_limit` ends all of it.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from faithtui.engine.sending import Sender, Tally
 from faithtui.engine.slots import Slots
 from faithtui.errors import (
     ImagesNotSupported,
+    JudgeAnswersUsedUp,
     JudgeError,
     JudgeRefused,
     JudgeReplyInvalid,
@@ -185,7 +187,7 @@ class Asker:
         for earlier in range(1, REPAIRS + 2):
             try:
                 return await self._shared(question, request, item, window)
-            except (JudgeReplyTruncated, JudgeRefused):
+            except (JudgeReplyTruncated, JudgeRefused, JudgeAnswersUsedUp):
                 raise
             except JudgeReplyInvalid as error:
                 if earlier > REPAIRS:
@@ -224,7 +226,7 @@ class Asker:
             return value
         task = self._in_the_air.get(key)
         if task is None:
-            asked = Asked(key, request.step, item, window, request.replicate)
+            asked = Asked(key, request.step, item, window, request.replicate, question.count)
             task = asyncio.create_task(self._called(question, request, asked))
             self._in_the_air[key] = task
             task.add_done_callback(lambda done: self._landed(key, done))
@@ -245,6 +247,7 @@ class Asker:
             return False, None  # type: ignore[return-value]  # read only where True
         self.tally.calls_stored += 1
         self.tally.step(question.step).stored += 1
+        question.count.answers += 1
         reply = from_store(stored)
         self._on_reply(question.step, reply, True)
         return True, understood(question, reply)

@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from faithtui import errors
 from faithtui.domain.ids import RunId
+from faithtui.engine.answer_limit import check_answers_left
 from faithtui.engine.budgeting import Spent
 from faithtui.engine.keeping import Asked, from_store
 from faithtui.engine.pricing import Pricing, likely_tokens, worst_case
@@ -171,11 +172,13 @@ class Desk:
         Raises:
             JudgeReplyInvalid: It cannot be used.
         """
+        asked.count.answers += 1
         stored = self._calls.reply_in(last.batch, asked.key)
         assert stored is not None, "a question is answered in the transaction that keeps the reply"
         try:
             value = understand(from_store(stored))
-        except JudgeReplyInvalid:
+        except JudgeReplyInvalid as error:
+            asked.count.problem, asked.count.raw = str(error), error.raw
             if last.state is RequestState.ANSWERED and last.run == self._run:
                 await self._recorder.write(self._batches.found_unusable, last.batch, last.number)
             raise
@@ -183,6 +186,7 @@ class Desk:
         return value
 
     def _collect(self, asked: Asked, request: JudgeRequest, tries: int) -> None:
+        check_answers_left(asked.step, asked.count)
         size = self._size_of(request)
         if size > self._most_bytes:
             raise JudgeRequestRejected(

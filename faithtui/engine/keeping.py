@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from faithtui.domain.ids import ItemId
 from faithtui.judges.base import JudgeReply, JudgeRequest, RateLimits, Rung, Stop, Usage
+from faithtui.metrics.base import AnswerCount
 from faithtui.store.records import StoredReply
 
 
@@ -22,6 +23,8 @@ class Asked:
     window: int | None = None
     """Position of the window that asks first; None: the conversation as a whole."""
     replicate: int = 0
+    count: AnswerCount = field(default_factory=AnswerCount, compare=False)
+    """Answers to it so far, in all its forms."""
 
 
 class Replies(Protocol):

@@ -91,7 +91,7 @@ class Ladder:
             self._is_narrow = False
             self._on_known(rung)
 
-    def failed(self, rung: Rung | None) -> bool:
+    def failed(self, rung: Rung) -> bool:
         """Note a reply that is no usable JSON.
 
         Returns:
@@ -102,8 +102,6 @@ class Ladder:
         """
         if rung is not self.rung:
             return True
-        if rung is None:
-            return False
         self._seen += 1
         self._bad += 1
         self._wasted += 1

@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
+from faithtui.engine.answer_limit import check_answers_left, is_answered
 from faithtui.engine.budgeting import Budget, Caps, Spent
 from faithtui.engine.keeping import Asked, Replies, to_store
 from faithtui.engine.ladder import Ladder
@@ -171,6 +172,7 @@ class Sender:
 
         Raises:
             JudgeReplyInvalid: It was answered, and the answer cannot be used. It is kept.
+            JudgeAnswersUsedUp: It was answered as often as it may be.
             JudgeUnusable: No other question can succeed now.
             JudgeError: It was not answered, after every try.
         """
@@ -187,6 +189,7 @@ class Sender:
         missed = refused = 0
         waited_s = 0.0
         while True:
+            check_answers_left(asked.step, asked.count)
             try:
                 return await self._once(asked, request, understand)
             except _SteppedDown:
@@ -201,6 +204,9 @@ class Sender:
                 failure: JudgeError = error
             except _MISSED as error:
                 missed += 1
+                if is_answered(error):
+                    asked.count.answers += 1
+                    asked.count.problem, asked.count.raw = str(error), ""
                 if self._is_closing:
                     raise
                 if missed >= ATTEMPTS:
@@ -248,6 +254,7 @@ class Sender:
             await self._budget.reserve(worst)
             try:
                 reply = await self._answered(asked.step, replace(request, rung=rung))
+                asked.count.answers += 1
                 usage, is_estimated = counted(request, reply)
                 cost = self._pricing.cost_nusd(usage)
                 spent = Spent(cost or 0, (usage.tokens_in or 0) + (usage.tokens_out or 0))
@@ -263,8 +270,10 @@ class Sender:
                 try:
                     value = understand(reply)
                 except JudgeReplyInvalid as error:
+                    asked.count.problem, asked.count.raw = str(error), error.raw
                     await self._replies.keep(asked, kept, usable=False)
-                    if _is_no_json(error) and self._ladder.failed(rung):
+                    # A plain-text question is not asked for JSON, so no other form would help.
+                    if rung is not None and _is_no_json(error) and self._ladder.failed(rung):
                         raise _SteppedDown from error
                     raise
                 await self._replies.keep(asked, kept, usable=True)

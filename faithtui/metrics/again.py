@@ -1,7 +1,11 @@
 """Asking again for what a judge left out of its reply."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
+
+from faithtui.errors import JudgeAnswersUsedUp
+from faithtui.metrics.base import AnswerCount, Question
 
 T = TypeVar("T")
 
@@ -11,28 +15,38 @@ ASKED_AGAIN = 2
 
 async def one_for_each(
     count: int,
-    entries: Callable[[Sequence[int], int], Awaitable[Sequence[T | None]]],
+    question: Callable[[Sequence[int]], Question[Sequence[T | None]]],
+    ask: Callable[[Question[Sequence[T | None]]], Awaitable[Sequence[T | None]]],
     is_answer: Callable[[T], bool],
 ) -> tuple[T | None, ...]:
     """Ask for one entry per unit; those that are missing are asked for again, at most twice.
 
     Args:
         count: How many units there are.
-        entries: Asks about the units at these positions; one entry each, in their order. The
-            second argument counts the times, from 0, and is the question's `replicate`: where
-            nothing was answered the same question is asked again, and its stored reply is no
-            answer.
+        question: Makes the question about the units at these positions, whose reply has one entry
+            each, in their order. What is asked again shares the first question's count of answers.
+        ask: The judge.
         is_answer: Whether an entry says something, so that it need not be asked for again.
 
     Returns:
         The last entry of each unit, in order; None where none came.
+
+    Raises:
+        JudgeError: The first question failed, or a later one in another way than by its answers.
     """
     said: list[T | None] = [None] * count
     left = list(range(count))
+    answers = AnswerCount()
     for times in range(1 + ASKED_AGAIN):
         if not left:
             break
-        for position, found in zip(left, await entries(left, times), strict=True):
-            said[position] = found
+        try:
+            found = await ask(replace(question(left), replicate=times, count=answers))
+        except JudgeAnswersUsedUp:
+            if not times:
+                raise
+            break  # what came before stands, and the rest has no verdict
+        for position, entry in zip(left, found, strict=True):
+            said[position] = entry
         left = [n for n in left if (entry := said[n]) is None or not is_answer(entry)]
     return tuple(said)

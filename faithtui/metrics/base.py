@@ -7,7 +7,7 @@ store and exports need stands in `MetricSpec` and `ScoringRule`.
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from faithtui.domain.assessment import Assessment, Claim, ClaimKind, Conclusion
@@ -46,6 +46,17 @@ class ReplyShape(Generic[T_co]):
     """A peer's own way from a reply's text to JSON; raises Mismatch. None: the engine's."""
 
 
+@dataclass(slots=True)
+class AnswerCount:
+    """How often a question was answered. The engine counts; a metric only hands it on."""
+
+    answers: int = 0
+    problem: str = ""
+    """What was wrong with the last answer; "" when it could be used, or none came."""
+    raw: str = ""
+    """That answer, as it came."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question(Generic[T_co]):
     """One question of a metric."""
@@ -62,6 +73,9 @@ class Question(Generic[T_co]):
     replicate: int = 0
     """Counts up when the same question is asked again on purpose: a stored reply to it is no
     answer then."""
+    count: AnswerCount = field(default_factory=AnswerCount, compare=False)
+    """Shared by all that is asked in place of the same question: `dataclasses.replace` keeps it.
+    A question that is asked again, whole or in part, gets the count of the first."""
 
 
 class Ask(Protocol):

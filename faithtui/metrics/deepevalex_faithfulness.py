@@ -315,16 +315,10 @@ class DeepEvalExFaithfulness:
         if truths:
             said = await one_for_each(
                 len(claims),
-                lambda left, times: asked(
-                    ask,
-                    replace(
-                        questions.claim_verdicts(
-                            self.prompts, [claims[n].text for n in left], in_view
-                        ),
-                        replicate=times,
-                    ),
-                    "verdicts",
+                lambda left: questions.claim_verdicts(
+                    self.prompts, [claims[n].text for n in left], in_view
                 ),
+                lambda question: asked(ask, question, "verdicts"),
                 lambda each: _label(each) is not None,
             )
         else:

@@ -8,7 +8,7 @@ docs/metrics/ragas-faithfulness.md has the formula and every difference.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
@@ -211,11 +211,14 @@ async def _inferred(
     """Ask for one verdict per statement; missing ones are asked for again, at most twice."""
     return await one_for_each(
         len(statements),
-        lambda left, times: ask(
-            replace(_inference(prompts, [statements[n] for n in left], passages), replicate=times)
-        ),
-        lambda said: said.label is not None,
+        lambda left: _inference(prompts, [statements[n] for n in left], passages),
+        ask,
+        _has_label,
     )
+
+
+def _has_label(said: Inferred) -> bool:
+    return said.label is not None
 
 
 def _statements(prompts: PromptSet, each: Answered, *, as_peer: bool) -> Question[tuple[str, ...]]:

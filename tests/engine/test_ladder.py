@@ -14,7 +14,6 @@ def test_a_judge_without_rungs_needs_none() -> None:
     ladder = Ladder("offline", ())
     assert ladder.rung is None
     ladder.worked(None)
-    ladder.failed(None)
 
 
 def test_what_is_refused_steps_down_once_for_all_who_asked_so() -> None:
@@ -57,6 +56,7 @@ def test_a_judge_that_never_answers_in_json_is_given_up_after_six_replies() -> N
         nonlocal wasted
         while wasted < 100:
             wasted += 1
+            assert ladder.rung is not None
             ladder.failed(ladder.rung)
 
     with pytest.raises(JudgeSpeaksNoJson, match=r"6 answers.*choose another model"):

@@ -2,8 +2,10 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from faithtui.domain.conversation import normalised
+from faithtui.errors import JudgeAnswersUsedUp
 from faithtui.metrics.again import ASKED_AGAIN
 from faithtui.metrics.base import Ask, Question
 from faithtui.metrics.relevance.questions import which_statements
@@ -33,7 +35,8 @@ async def statements_of(
     Raises:
         JudgeError: A question failed.
     """
-    found = await ask(question(which_statements(chosen, 0, as_peer=as_peer)))
+    first = question(which_statements(chosen, 0, as_peer=as_peer))
+    found = await ask(first)
     if chosen is not None:
         found = _aligned(chosen, found)
     if as_peer:
@@ -42,7 +45,11 @@ async def statements_of(
         missing = [each.text for each in found if not understood(each.said, as_peer)]
         if not missing:
             break
-        said = await ask(question(which_statements(missing, times, as_peer=as_peer)))
+        again = question(which_statements(missing, times, as_peer=as_peer))
+        try:
+            said = await ask(replace(again, count=first.count))
+        except JudgeAnswersUsedUp:
+            break  # what came before stands, and the rest has no verdict
         better = iter(_aligned(missing, said))
         found = tuple(each if understood(each.said, as_peer) else next(better) for each in found)
     return found

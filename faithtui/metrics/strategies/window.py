@@ -151,12 +151,8 @@ async def _verdicts(
     """Ask for one verdict per numbered claim; missing ones are asked for again, at most twice."""
     return await one_for_each(
         len(claims),
-        lambda left, times: ask(
-            replace(
-                claim_verdicts(metric.prompts, [claims[n].text for n in left], truths),
-                replicate=times,
-            )
-        ),
+        lambda left: claim_verdicts(metric.prompts, [claims[n].text for n in left], truths),
+        ask,
         lambda said: understood(said, False),
     )
 

@@ -1,0 +1,40 @@
+"""How many answers one question may cost, whatever comes back: each of them may be billed.
+
+Retries, repairs, ways of asking for JSON, higher token limits and asking again for missing verdicts
+all draw on one count per question. What is refused without an answer (429, no connection) costs
+nothing, follows the rules of `sending`, and is not counted here.
+"""
+
+from typing import Final
+
+from faithtui.errors import JudgeAnswersUsedUp, JudgeError
+from faithtui.metrics.base import AnswerCount
+
+MOST_ANSWERS: Final = 8
+"""An answer that was cut needs two, one that has to be asked for in another form three, and
+verdicts that were left out two more: questions that a judge can answer at all stay below."""
+
+
+def check_answers_left(step: str, count: AnswerCount) -> None:
+    """Refuse to ask once a question was answered as often as it may be.
+
+    Args:
+        step: The question, for the message.
+        count: Its answers so far.
+
+    Raises:
+        JudgeAnswersUsedUp: No further answer may be bought.
+    """
+    if count.answers < MOST_ANSWERS:
+        return
+    problem = count.problem or "each left something out"
+    raise JudgeAnswersUsedUp(
+        f"`{step}` was answered {count.answers} times, the most that a question may cost, and no "
+        f"answer could be used; the last one: {problem}. Choose another model",
+        raw=count.raw,
+    )
+
+
+def is_answered(error: JudgeError) -> bool:
+    """Whether a failure is an answer that arrived, such as a page in place of JSON."""
+    return error.status is not None and 200 <= error.status < 300

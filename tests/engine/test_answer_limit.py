@@ -1,0 +1,232 @@
+"""No question is answered more often than eight times, over HTTP, whatever comes back."""
+
+import random
+from collections.abc import Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import pytest
+
+from faithtui import single_turn
+from faithtui.engine.answer_limit import MOST_ANSWERS
+from faithtui.engine.asking import Asker, BoundAsk
+from faithtui.engine.keeping import MemoryReplies
+from faithtui.errors import FaithtuiError, JudgeAnswersUsedUp, JudgeError
+from faithtui.judges.opening import open_judge
+from faithtui.metrics.base import Metric, Question
+from faithtui.metrics.prompting import load_prompts
+from faithtui.metrics.questions import STEPS, pooled_claims
+from faithtui.metrics.registry import METRICS, build
+from tests.judges.fake_server import Answer, FakeServer, fake_server
+from tests.judges.questions import KEY
+
+T = TypeVar("T")
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with fake_server() as fake:
+        yield fake
+
+
+TALK = single_turn(
+    "How long can I return it?",
+    "Returns are possible for a year. Shipping is free.",
+    ["Returns are possible for thirty days. Shipping costs five euros."],
+)
+
+OTHER_WORDS = '{"verdict": "perhaps", "reason": "r", "supports": [], "contradicts": []}'
+
+BAD = {
+    "prose": ("I would rather talk about the weather.", False),
+    "empty": ("", False),
+    "empty-object": ("{}", False),
+    "cut-json": ('{"c0": {"reason": "it sa', False),
+    "cut-by-length": ("YES", True),
+    "json-cut-by-length": ('{"c0": {"reason": "it sa', True),
+    "other-words": (f'{{"c0": {OTHER_WORDS}, "c1": {OTHER_WORDS}, "s0": {OTHER_WORDS}}}', False),
+    "html": ("<html><title>Sign in</title></html>", False),
+    "null": ("null", False),
+    "yes-3000-times": ("yes " * 3000, False),
+}
+
+
+def body(provider: str, text: str, is_cut: bool) -> dict[str, Any]:
+    """Wrap a model's text as the provider does."""
+    if provider == "openai":
+        message = {"role": "assistant", "content": text}
+        finish = "length" if is_cut else "stop"
+        return {
+            "id": "1",
+            "model": "m",
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 5},
+        }
+    return {
+        "id": "1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": "max_tokens" if is_cut else "end_turn",
+        "usage": {"input_tokens": 10, "output_tokens": 5},
+    }
+
+
+def configurations() -> Iterator[Metric[Any]]:
+    """Every metric with every strategy it has, by our rules and by the peer's."""
+    for entry in METRICS:
+        key = entry.spec.key
+        for options in ({}, {"as_peer": True}):
+            yield build(key, options)
+            if key.startswith("turn-"):
+                yield build(key, {**options, "strategy": "window"})
+
+
+@dataclass(frozen=True)
+class OneStepElsewhere:
+    """Sends the questions of one step to a provider, and all others to the embedded judge."""
+
+    embedded: BoundAsk
+    provider: BoundAsk | None
+    step: str
+    seen: set[str]
+
+    takes_images = False
+    context_window = None
+
+    def in_flight(self) -> AbstractAsyncContextManager[object]:
+        return self.embedded.in_flight()
+
+    def about(self, window: int) -> "OneStepElsewhere":
+        return replace(self, embedded=self.embedded.about(window))
+
+    def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
+        self.seen.add(question.step)
+        chosen = self.provider if question.step == self.step else self.embedded
+        return (chosen or self.embedded)(question)
+
+
+async def no_wait(seconds: float) -> None:
+    pass
+
+
+async def measured(metric: Metric[Any], ask: OneStepElsewhere) -> None:
+    """Take a metric through a conversation, as far as it goes."""
+    try:
+        findings = await metric.gather(TALK, ask)
+        windows = metric.windows(TALK)
+        await metric.conclude([metric.assess(findings, each) for each in windows], ask)
+    except FaithtuiError:
+        pass  # under a peer's rules one failure loses the conversation
+
+
+async def steps_of(metric: Metric[Any]) -> set[str]:
+    """List the kinds of questions a metric asks."""
+    seen: set[str] = set()
+    async with open_judge("offline") as judge:
+        asker = Asker(judge, MemoryReplies())
+        await measured(metric, OneStepElsewhere(asker.on_behalf_of(None), None, "", seen))
+    return seen
+
+
+def judge_at(server: FakeServer, provider: str) -> AbstractAsyncContextManager[Any]:
+    url = server.url + ("/v1" if provider == "openai" else "")
+    return open_judge(f"{provider}:m", base_url=url, environ={"FAITHTUI_JUDGE_KEY": KEY})
+
+
+async def counts(server: FakeServer, provider: str) -> dict[str, int]:
+    """Count what each kind of question of each metric costs at a server that always says the same.
+
+    Returns:
+        Requests by metric and step.
+    """
+    found: dict[str, int] = {}
+    async with judge_at(server, provider) as judge, open_judge("offline") as offline:
+        for number, metric in enumerate(configurations()):
+            embedded = Asker(offline, MemoryReplies()).on_behalf_of(None)
+            for step in sorted(await steps_of(metric)):
+                server.sent.clear()
+                asker = Asker(judge, MemoryReplies(), pause=no_wait)
+                ask = OneStepElsewhere(embedded, asker.on_behalf_of(None), step, set())
+                await measured(metric, ask)
+                found[f"{number} {metric.spec.key} {step}"] = len(server.sent)
+    return found
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("name", BAD)
+async def test_no_question_of_any_metric_costs_more_than_the_limit(
+    name: str, provider: str, server: FakeServer
+) -> None:
+    server.answer(body(provider, *BAD[name]))
+    found = await counts(server, provider)
+    assert len({key.split()[1] for key in found}) == 5
+    assert len(found) > 30
+    assert {key: count for key, count in found.items() if not 1 <= count <= MOST_ANSWERS} == {}
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_page_in_place_of_json_counts_as_an_answer(
+    provider: str, server: FakeServer
+) -> None:
+    server.answer("<html><title>Sign in</title></html>", content_type="text/html")
+    found = await counts(server, provider)
+    assert {key: count for key, count in found.items() if not 1 <= count <= MOST_ANSWERS} == {}
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("seed", range(4))
+async def test_no_mixture_of_bad_answers_gets_past_the_limit(
+    seed: int, provider: str, server: FakeServer
+) -> None:
+    luck = random.Random(seed)
+    metrics = list(configurations())
+    async with judge_at(server, provider) as judge, open_judge("offline") as offline:
+        embedded = Asker(offline, MemoryReplies()).on_behalf_of(None)
+        for _ in range(40):
+            metric = luck.choice(metrics)
+            step = luck.choice(sorted(await steps_of(metric)))
+            server.sent.clear()
+            server.script = [
+                Answer(body(provider, *luck.choice(list(BAD.values())))) for _ in range(30)
+            ]
+            asker = Asker(judge, MemoryReplies(), pause=no_wait)
+            ask = OneStepElsewhere(embedded, asker.on_behalf_of(None), step, set())
+            await measured(metric, ask)
+            assert 1 <= len(server.sent) <= MOST_ANSWERS, (metric.spec.key, step)
+
+
+def claims_question() -> Question[tuple[str, ...]]:
+    steps = {step: STEPS[step] for step in ("system", "pooled-claims")}
+    return pooled_claims(load_prompts("shared", steps, None), [], [])
+
+
+async def test_reaching_the_limit_is_a_failure_that_says_what_came_last(server: FakeServer) -> None:
+    """Twice cut and then of the wrong shape, and all of that again for each repair."""
+    cut, odd = ('{"claims": ["It is fr', True), ('{"claims": 3}', False)
+    server.script = [Answer(body("openai", *each)) for each in (cut, cut, odd) * 3]
+    question = claims_question()
+    async with judge_at(server, "openai") as judge:
+        asker = Asker(judge, MemoryReplies(), pause=no_wait)
+        with pytest.raises(JudgeError) as caught:
+            await asker.ask(question, None)
+    assert len(server.sent) == MOST_ANSWERS
+    assert isinstance(caught.value, JudgeAnswersUsedUp)
+    assert "`claims` was answered 8 times, the most that a question may cost" in str(caught.value)
+    assert "ran into the limit of tokens. Choose another model" in str(caught.value)
+
+
+async def test_refusals_cost_nothing_and_are_not_counted(server: FakeServer) -> None:
+    """Ten times "too many requests", and the answer after them still counts as the first."""
+    busy = Answer({"error": {"message": "slow down"}}, status=429)
+    good = Answer(body("openai", '{"claims": ["It is free."]}', False))
+    server.script = [*[busy] * 10, good]
+    question = claims_question()
+    async with judge_at(server, "openai") as judge:
+        asker = Asker(judge, MemoryReplies(), pause=no_wait)
+        assert await asker.ask(question, None) == ("It is free.",)
+    assert len(server.sent) == 11
+    assert question.count.answers == 1
+    assert (asker.tally.calls, asker.tally.retries) == (1, 10)
