@@ -143,7 +143,8 @@ def judge_lines(served: Served) -> list[str]:
     for each in served.claim.evidence:
         truth = truths.get(each.truth)
         if truth is not None:
-            name = f"{each.stance} {reference_letter(served.spec)}{truth.number}"
+            stance = "supports a part" if each.stance == "partial" else each.stance
+            name = f"{stance} {reference_letter(served.spec)}{truth.number}"
             lines += labelled(name, truth.text)
     return lines
 

@@ -280,7 +280,10 @@ def _evidence_lines(
             continue
         if spec.references_are_facts:
             where = "" if truth.document is None else f" (P{truth.document})"
-            words = f"{each.stance} T{truth.number}{where}: {truth.text}"
+            stance: str = "supports a part" if each.stance == "partial" else each.stance
+            if each.sets:
+                stance += f" with others (set {', '.join(map(str, each.sets))})"
+            words = f"{stance} T{truth.number}{where}: {truth.text}"
         else:
             words = f"serves: {truth.text}"
         lines += _wrapped(words, "      ")

@@ -4,13 +4,17 @@ A verdict is never edited. A person's word stands beside it (see `review`).
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.scores import Score
 from faithtui.domain.windows import Window
 
-Stance = Literal["supports", "contradicts"]
+Stance = Literal["supports", "partial", "contradicts"]
+"""What a truth says of a claim: all of it, alone or with others; a part of it; the opposite."""
+
+STANCES: Final[tuple[Stance, ...]] = ("supports", "partial", "contradicts")
+"""In the order of lists."""
 
 ClaimKind = Literal["claim", "statement", "answer"]
 """What gets a verdict: a statement of an answer, a statement of a document, a whole answer."""
@@ -55,6 +59,10 @@ class Evidence:
 
     truth: Truth
     stance: Stance
+    sets: tuple[int, ...] = ()
+    """Numbers, from 1 for each claim, of the sets of several truths that are enough for the claim
+    only together and that this one belongs to; () when it supports the claim alone, and for the
+    other stances."""
 
 
 @dataclass(frozen=True, slots=True)

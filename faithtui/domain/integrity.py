@@ -12,7 +12,7 @@ from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId, TruthId
 from faithtui.domain.labels import LabelSet
 
-CHECKS = 3
+CHECKS = 4
 """Version of the checks. Conversations checked by an earlier one are checked again."""
 
 
@@ -89,10 +89,17 @@ class CheckedClaim:
     """Index of the document a statement belongs to; None for the other kinds."""
     verdicts: tuple[CheckedVerdict, ...]
     """One per window that holds it, in order."""
-    supports: frozenset[TruthId] = frozenset()
-    """Truths the judge named for it."""
+    sufficient: tuple[frozenset[TruthId], ...] = ()
+    """Sets of truths of which the judge said that each is enough for the whole claim."""
+    partial: frozenset[TruthId] = frozenset()
+    """Truths the judge named for a part of it."""
     opposes: frozenset[TruthId] = frozenset()
     """Truths the judge named against it."""
+
+    @property
+    def named(self) -> frozenset[TruthId]:
+        """All truths the judge named for it."""
+        return self.partial.union(self.opposes, *self.sufficient)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +150,5 @@ class JudgedConversation:
     """Truths were drawn from documents; else they are messages, of which none can be lost."""
     complete: bool
     """Everything that was to be judged has been."""
+    names_evidence: bool = False
+    """The judge was asked to name the truths that decide; a `yes` without any is odd then."""

@@ -134,16 +134,24 @@ def _evidence(judged: JudgedConversation) -> Iterator[Finding]:
     for claim in judged.claims:
         for said in claim.verdicts:
             polarity = _polarity(judged.labels, said.label)
-            in_view = {truth.id for truth in judged.truths if said.window in truth.windows} & (
-                claim.supports | claim.opposes
-            )
-            if polarity is None or not in_view:
+            in_view = {truth.id for truth in judged.truths if said.window in truth.windows}
+            if polarity is None:
                 continue
-            against = bool(in_view & claim.opposes)
-            if against and polarity is not Polarity.BAD:
+            if claim.named.isdisjoint(in_view):
+                if polarity is Polarity.GOOD and judged.names_evidence:
+                    detail = f"{said.label}, but no truth in view was named for it"
+                    yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
+                continue
+            if claim.opposes & in_view and polarity is not Polarity.BAD:
                 detail = f"{said.label}, but a truth in view was named against it"
-            elif not against and polarity is not Polarity.GOOD:
-                detail = f"{said.label}, but only truths for it were named"
+            elif claim.opposes & in_view:
+                continue
+            elif any(each <= in_view for each in claim.sufficient):
+                if polarity is Polarity.GOOD:
+                    continue
+                detail = f"{said.label}, but truths in view were named as enough for it"
+            elif polarity is Polarity.GOOD:
+                detail = f"{said.label}, but truths in view were named for a part of it only"
             else:
                 continue
             yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
@@ -187,7 +195,7 @@ def _is_explained(
     came, left = seen[1] - seen[0], seen[0] - seen[1]
     earlier = turns.get(before.window, frozenset())
     later = turns.get(after.window, frozenset())
-    named = claim.supports | claim.opposes
+    named = claim.named
     moved_on = not earlier <= later
     polarity = _polarity(judged.labels, after.label)
     match polarity:
@@ -197,7 +205,8 @@ def _is_explained(
             # Context only grew: what was not addressed may be supported now.
             grew = not named and before.label is not None and not later <= earlier
             unsure = _polarity(judged.labels, before.label) is Polarity.UNSURE
-            return bool(came & claim.supports or left & claim.opposes) or (grew and unsure)
+            enough = claim.partial.union(*claim.sufficient)
+            return bool(came & enough or left & claim.opposes) or (grew and unsure)
         case Polarity.UNSURE:
             return bool(left & named) or (not named and moved_on)
         case None:

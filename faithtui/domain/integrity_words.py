@@ -41,9 +41,11 @@ WORDS: dict[FindingKind, KindWords] = {
     ),
     FindingKind.AGAINST_EVIDENCE: KindWords(
         "verdicts against their evidence",
-        "The truths that the judge named for the claim say otherwise than its verdict. A stored "
-        "verdict always follows from them, so something changed it.",
-        "Compare the truths with the verdict. If nobody edited the store, report it as an error.",
+        "The truths that the judge named for the claim say otherwise than its verdict, or it says "
+        "yes and named none. It was asked once more and still contradicted itself, so its verdict "
+        "was kept.",
+        "Compare the truths with the verdict and decide; code 3 (verdict) when the label is wrong. "
+        "Many of these mean that the model is too weak for this question.",
     ),
     FindingKind.AGAINST_REASON: KindWords(
         "reasons against their verdict",

@@ -67,11 +67,13 @@ class EvidenceGroup:
 
 @dataclass(frozen=True, slots=True)
 class FindEvidence:
-    """For each claim, name the truths of its group that support and that contradict it.
+    """For each claim, name the truths of its group that are enough for it, and those against it.
 
     Claims are numbered c0, c1, … and truths t0, t1, … through all groups, in order.
 
-    Reply: `{"c0": {"reason": str, "supports": ["t0", …], "contradicts": […], "verdict": word}, …}`.
+    Reply: `{"c0": {"reason": str, "sufficient": [["t0", "t2"], ["t1"]], "partial": ["t3"],
+    "contradicts": ["t4"], "verdict": word}, …}`. Each set of `sufficient` is enough for the whole
+    claim, and no smaller part of it is; `partial` are other truths that state a part of the claim.
     `verdict` is the judge's word on the claim given the truths of its group. A judge that has one
     adds `"confidence"`, the probability in [0, 1] that the claim is supported.
     """

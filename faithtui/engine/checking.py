@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from faithtui.domain.conversation import Turn
-from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.ids import ItemId, RunId, TruthId
 from faithtui.domain.integrity import (
     CheckedClaim,
     CheckedTruth,
@@ -22,8 +22,8 @@ from faithtui.domain.integrity_checks import check
 from faithtui.domain.labels import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
 from faithtui.errors import ConfigError, FaithtuiError
-from faithtui.metrics.registry import entry
-from faithtui.store.records import CheckedItem, ItemState, ReviewView, RunSpec
+from faithtui.metrics.registry import entry, option_names
+from faithtui.store.records import CheckedItem, ClaimView, ItemState, ReviewView, RunSpec
 from faithtui.store.store import Store
 
 _BATCH = 16
@@ -242,8 +242,9 @@ def judged_conversation(
                     CheckedVerdict(said.window, said.label, said.word, said.reason)
                     for said in claim.verdicts
                 ),
-                supports=frozenset(
-                    each.truth for each in claim.evidence if each.stance == "supports"
+                sufficient=_sufficient(claim),
+                partial=frozenset(
+                    each.truth for each in claim.evidence if each.stance == "partial"
                 ),
                 opposes=frozenset(
                     each.truth for each in claim.evidence if each.stance == "contradicts"
@@ -263,7 +264,30 @@ def judged_conversation(
         labels=labels,
         truths_are_facts=facts,
         complete=view.item.state is ItemState.DONE,
+        names_evidence=_names_evidence(view.run.spec),
     )
+
+
+def _names_evidence(run: RunSpec) -> bool:
+    """Whether the judge of a run was asked to name the truths that decide."""
+    try:
+        return run.strategy == "evidence" and "strategy" in option_names(run.metric)
+    except ConfigError:
+        return False
+
+
+def _sufficient(claim: ClaimView) -> tuple[frozenset[TruthId], ...]:
+    """Give the sets of truths that are enough for a claim: single ones, and those of several."""
+    several: dict[int, set[TruthId]] = {}
+    for each in claim.evidence:
+        for number in each.sets:
+            several.setdefault(number, set()).add(each.truth)
+    alone = [
+        frozenset({each.truth})
+        for each in claim.evidence
+        if each.stance == "supports" and not each.sets
+    ]
+    return (*alone, *map(frozenset, several.values()))
 
 
 def _batches(items: Sequence[ItemId]) -> Iterable[Sequence[ItemId]]:

@@ -143,7 +143,10 @@ def _claim_json(claim: ClaimView) -> dict[str, object]:
             }
             for verdict in claim.verdicts
         ],
-        "evidence": [{"truth_id": each.truth, "stance": each.stance} for each in claim.evidence],
+        "evidence": [
+            {"truth_id": each.truth, "stance": each.stance, "sets": list(each.sets)}
+            for each in claim.evidence
+        ],
         "people": [
             {
                 "reviewer": said.reviewer,

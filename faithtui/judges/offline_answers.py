@@ -7,6 +7,7 @@ asks, and others are let in between claims and between sentences.
 from collections import OrderedDict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import combinations
 from types import coroutine
 from typing import Final, assert_never
 
@@ -117,21 +118,50 @@ class OfflineAnswers:
         reply: Reply = {}
         first_truth = 0
         for group in task.groups:
-            for finding in await self._judge(group.claims, group.truths):
-                truths = [
-                    f"t{first_truth + source}"
-                    for source in dict.fromkeys(each.source for each in finding.evidence)
-                ]
+            findings = await self._judge(group.claims, group.truths)
+            for claim, finding in zip(group.claims, findings, strict=True):
+                sources = tuple(dict.fromkeys(each.source for each in finding.evidence))
+                sets = (
+                    await self._sufficient(claim, group.truths, sources)
+                    if finding.answer is Answer.YES
+                    else ()
+                )
                 reply[f"c{len(reply)}"] = {
                     "reason": finding.reason,
-                    "supports": truths if finding.answer is Answer.YES else [],
+                    "sufficient": [[f"t{first_truth + n}" for n in each] for each in sets],
+                    "partial": [],
                     # Only the sentence that clashes says the opposite; the others merely are near.
-                    "contradicts": truths[:1] if finding.answer is Answer.NO else [],
+                    "contradicts": [f"t{first_truth + n}" for n in sources[:1]]
+                    if finding.answer is Answer.NO
+                    else [],
                     "verdict": finding.answer.value,
                     "confidence": round(finding.probability, 4),
                 }
             first_truth += len(group.truths)
         return reply
+
+    async def _sufficient(
+        self, claim: str, truths: Sequence[str], sources: tuple[int, ...]
+    ) -> Sequence[tuple[int, ...]]:
+        """Name the smallest sets of a supported claim's best truths that support it by themselves.
+
+        Args:
+            claim: What all truths together support.
+            truths: Of its group.
+            sources: Positions of the best of them, at most three.
+
+        Returns:
+            Single truths, else pairs; else all of `sources` as one set.
+        """
+        for size in range(1, len(sources)):
+            sets = []
+            for chosen in combinations(sorted(sources), size):
+                context = await self._context(tuple(truths[n] for n in chosen))
+                if judge_claim(claim, context, self._calibration).answer is Answer.YES:
+                    sets.append(chosen)
+            if sets:
+                return sets
+        return [tuple(sorted(sources))] if sources else []
 
     async def _support(self, task: SupportAnswer) -> str:
         """`YES` or `NO`. A chunk that says nothing of an answer does not unsay an earlier one."""

@@ -29,8 +29,13 @@ class Said:
     reason: str | None = None
     confidence: float | None = None
     supports: tuple[str, ...] = ()
-    """Numbers of truths, such as `t3`, as written."""
+    """Of a statement: the messages it serves, by number."""
+    sufficient: tuple[tuple[str, ...], ...] = ()
+    """Sets of truths, each enough for the whole claim, as numbers such as `t3`."""
+    partial: tuple[str, ...] = ()
+    """Truths from which a part of the claim follows."""
     contradicts: tuple[str, ...] = ()
+    """Truths that cannot hold together with it."""
     breaks_schema: bool = False
     """Under a peer's rules: the word is outside the vocabulary the provider was bound to."""
 
@@ -131,8 +136,8 @@ def verdicts_by_key(
     """
     entry: dict[str, object] = {"reason": _TEXT}
     if truths is not None:
-        named: dict[str, object] = {"type": "array", "items": {"type": "string"}}
-        entry |= {"supports": named, "contradicts": named}
+        sets = {"type": "array", "items": _TEXTS}
+        entry |= {"sufficient": sets, "partial": _TEXTS, "contradicts": _TEXTS}
     entry["verdict"] = {"type": "string", "enum": list(words)}
 
     def read(value: object, structured: bool) -> tuple[Said | None, ...]:
@@ -202,7 +207,8 @@ def said_in(name: str, value: object, words: Sequence[str] | None) -> Said:
         word=word if isinstance(word, str) else None,
         reason=(reason.strip() or None) if isinstance(reason, str) else None,
         confidence=_probability(confidence),
-        supports=numbers(value.get("supports")),
+        sufficient=sets_of_numbers(value.get("sufficient")),
+        partial=numbers(value.get("partial")),
         contradicts=numbers(value.get("contradicts")),
         breaks_schema=words is not None and word not in words,
     )
@@ -212,6 +218,19 @@ def _probability(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         return None
     return float(value)
+
+
+def sets_of_numbers(value: object) -> tuple[tuple[str, ...], ...]:
+    """Read sets of numbers: a list of lists.
+
+    Numbers that stand outside any list are one set together: to read them as alternatives could
+    make a part of the evidence pass for all of it. Empty sets are dropped, because an empty set
+    would be enough everywhere.
+    """
+    if not isinstance(value, list):
+        return ()
+    sets = [numbers(each) for each in value if isinstance(each, list)]
+    return tuple(dict.fromkeys(each for each in (*sets, numbers(value)) if each))
 
 
 def numbers(value: object) -> tuple[str, ...]:

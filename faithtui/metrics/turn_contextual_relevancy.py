@@ -40,7 +40,7 @@ from faithtui.metrics.relevance.window import gather as by_window
 SPEC = MetricSpec(
     key="turn-contextual-relevancy",
     title="Turn contextual relevancy",
-    version="1",
+    version="2",
     peer="deepeval 4.3.1",
     labels=RELEVANCE,
     judges="statement",

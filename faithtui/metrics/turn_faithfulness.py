@@ -37,7 +37,7 @@ from faithtui.metrics.strategies.window import gather as by_window
 SPEC = MetricSpec(
     key="turn-faithfulness",
     title="Turn faithfulness",
-    version="2",
+    version="3",
     peer="deepeval 4.3.1",
     labels=FAITHFULNESS,
     judges="claim",

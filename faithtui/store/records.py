@@ -138,6 +138,9 @@ class EvidenceView:
 
     truth: TruthId
     stance: "Stance"
+    sets: tuple[int, ...] = ()
+    """Numbers of the sets of several truths that are enough only together and that it belongs to;
+    () where it supports the claim alone, and for other stances."""
 
 
 @dataclass(frozen=True, slots=True)

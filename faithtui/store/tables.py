@@ -340,6 +340,19 @@ class EvidenceTable(Stored, table=True):
     stance: str = Field(sa_type=StoredText)
 
 
+class SufficientSetTable(Stored, table=True):
+    """A truth of a set of several that are enough for a claim only together."""
+
+    __tablename__: ClassVar[str] = "sufficient_set"
+    __table_args__ = (PrimaryKeyConstraint("run_item_id", "claim_id", "number", "truth_id"),)
+
+    run_item_id: int = Field(foreign_key="run_item.id")
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    number: int
+    """From 1, of the sets of this claim."""
+    truth_id: int = Field(foreign_key="truth.id", index=True)
+
+
 class FindingTable(Stored, table=True):
     """Something that looks wrong in what a judge said of a conversation; see docs/integrity.md."""
 
@@ -559,6 +572,7 @@ truth = table_of(TruthTable)
 window = table_of(WindowTable)
 verdict = table_of(VerdictTable)
 evidence = table_of(EvidenceTable)
+sufficient_set = table_of(SufficientSetTable)
 finding = table_of(FindingTable)
 human_label = table_of(HumanLabelTable)
 sample = table_of(SampleTable)

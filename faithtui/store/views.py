@@ -1,10 +1,11 @@
 """One conversation of a run, complete: what the review screen and `faithtui show` draw."""
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
+from faithtui.domain.assessment import STANCES
 from faithtui.domain.ids import ClaimId, ItemId, TruthId
 from faithtui.domain.review import HumanVerdict, seen
 from faithtui.domain.scores import ScoreState, no_score, score_set
@@ -30,6 +31,7 @@ from faithtui.store.tables import (
     evidence,
     exposure,
     run_item,
+    sufficient_set,
     truth,
     turn,
     turn_document,
@@ -244,6 +246,13 @@ def _claims(
         )
     ):
         named[found.claim_id].append(found)
+    sets: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for member in connection.execute(
+        select(sufficient_set.c.claim_id, sufficient_set.c.truth_id, sufficient_set.c.number)
+        .where(sufficient_set.c.run_item_id == item)
+        .order_by(sufficient_set.c.number)
+    ):
+        sets[member.claim_id, member.truth_id].append(member.number)
     order = {claim_id: index for index, claim_id in enumerate(verdicts)}
     rows = connection.execute(
         select(
@@ -268,13 +277,7 @@ def _claims(
                 WindowVerdictView(each.window, each.label, each.word, each.reason, each.confidence)
                 for each in verdicts[row.id].values()
             ),
-            evidence=tuple(
-                EvidenceView(TruthId(each.truth_id), each.stance)
-                for each in sorted(
-                    named[row.id],
-                    key=lambda each: (each.stance != "supports", place[each.truth_id]),
-                )
-            ),
+            evidence=_evidence(named[row.id], sets, place),
             mine=next(
                 (each for each in human.get(ClaimId(row.id), ()) if each.reviewer == reviewer), None
             ),
@@ -287,6 +290,31 @@ def _claims(
             seen=known is None or row.id in known,
         )
         for number, row in enumerate(shown, start=1)
+    )
+
+
+def _evidence(
+    named: Sequence[AnyRow],
+    sets: Mapping[tuple[int, int], Sequence[int]],
+    place: Mapping[TruthId, int],
+) -> tuple[EvidenceView, ...]:
+    """List what was named for a claim, by stance and then in reading order.
+
+    A truth of a set speaks for a part in windows that do not show all of the set; where another
+    window does, it is listed once, as support.
+    """
+    supporting = {each.truth_id for each in named if each.stance == "supports"}
+    listed = [each for each in named if each.stance != "partial" or each.truth_id not in supporting]
+    listed.sort(key=lambda each: (STANCES.index(each.stance), place[each.truth_id]))
+    return tuple(
+        EvidenceView(
+            TruthId(each.truth_id),
+            each.stance,
+            tuple(sets.get((each.claim_id, each.truth_id), ()))
+            if each.stance == "supports"
+            else (),
+        )
+        for each in listed
     )
 
 

@@ -23,6 +23,7 @@ from faithtui.store.tables import (
     document,
     evidence,
     run_item,
+    sufficient_set,
     truth,
     turn_document,
     verdict,
@@ -299,6 +300,36 @@ def _add_evidence(
     ]
     if new:
         connection.execute(insert(evidence), new)
+    _add_sets(connection, item, assessment, claim_ids, truths)
+
+
+def _add_sets(
+    connection: Connection,
+    item: int,
+    assessment: Assessment,
+    claim_ids: list[int],
+    truths: dict[Truth, int],
+) -> None:
+    members = dict.fromkeys(
+        (claim_id, number, truths[each.truth])
+        for said, claim_id in zip(assessment.verdicts, claim_ids, strict=True)
+        for each in said.evidence
+        for number in each.sets
+    )
+    if not members:
+        return
+    columns = (sufficient_set.c.claim_id, sufficient_set.c.number, sufficient_set.c.truth_id)
+    known = {
+        tuple(row)
+        for row in connection.execute(select(*columns).where(sufficient_set.c.run_item_id == item))
+    }
+    new = [
+        {"run_item_id": item, "claim_id": claim_id, "number": number, "truth_id": truth_id}
+        for claim_id, number, truth_id in members
+        if (claim_id, number, truth_id) not in known
+    ]
+    if new:
+        connection.execute(insert(sufficient_set), new)
 
 
 def remove_failed_windows(connection: Connection, item: int) -> None:
@@ -315,14 +346,15 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
     connection.execute(delete(verdict).where(verdict.c.window_id.in_(gone)))
     connection.execute(delete(window).where(window.c.id.in_(gone)))
     _find_homes_again(connection, item)
-    connection.execute(
-        delete(evidence).where(
-            evidence.c.run_item_id == item,
-            evidence.c.claim_id.not_in(
-                select(verdict.c.claim_id).where(verdict.c.run_item_id == item)
-            ),
+    for named in (evidence, sufficient_set):
+        connection.execute(
+            delete(named).where(
+                named.c.run_item_id == item,
+                named.c.claim_id.not_in(
+                    select(verdict.c.claim_id).where(verdict.c.run_item_id == item)
+                ),
+            )
         )
-    )
     left = connection.execute(select(window.c.id).where(window.c.run_item_id == item)).all()
     change_item(
         connection,

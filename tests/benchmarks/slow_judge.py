@@ -7,8 +7,10 @@ shows: a document `d3.7.1` states `fact 3.7.1 a`, an answer `a3.7` claims `claim
 
 import asyncio
 import json
+import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 from faithtui.domain.conversation import Conversation, Document, Turn
@@ -189,11 +191,69 @@ def _evidence(task: FindEvidence) -> Reply:
             wrong = _wrong(claim)
             reply[f"c{len(reply)}"] = {
                 "reason": REASON if named else "",
-                "supports": [] if wrong else named,
+                "sufficient": [] if wrong else [[each] for each in named],
+                "partial": [],
                 "contradicts": named if wrong else [],
                 "verdict": ("no" if wrong else "yes") if named else "idk",
             }
     return reply
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What claims need, in percent of the claims; the others need one truth of their own turn."""
+
+    joint: int = 0
+    """Two truths: the first of their own turn and the first of another one."""
+    partial: int = 0
+    """More than is stated anywhere: of a part of them their own turn has a truth."""
+    turns_later: int = 0
+    """Where the other truth is; 0: the second one of their own turn."""
+
+
+class JointJudge(SlowJudge):
+    """A judge for which some claims need two truths, and some have a part that is not stated."""
+
+    def __init__(self, needs: Needs) -> None:
+        super().__init__(0.0)
+        self._needs = needs
+
+    def _answer(self, task: Task) -> Reply:
+        if not isinstance(task, FindEvidence):
+            return super()._answer(task)
+        reply: Reply = {}
+        first = 0
+        for group in task.groups:
+            numbers = {_fact(truth): f"t{n}" for n, truth in enumerate(group.truths, first)}
+            first += len(group.truths)
+            for claim in group.claims:
+                reply[f"c{len(reply)}"] = self._entry(claim, numbers)
+        return reply
+
+    def _entry(self, claim: str, numbers: Mapping[str, str]) -> Reply:
+        home = claim.split()[1]
+        key, _, turn = home.partition(".")
+        luck = zlib.crc32(claim.encode()) % 100
+        own = f"{home}.0"
+        whole = [own]
+        if luck < self._needs.joint:
+            later = self._needs.turns_later
+            whole.append(f"{key}.{int(turn) + later}.0" if later else f"{home}.1")
+        known = [numbers[each] for each in whole if each in numbers]
+        is_part = luck >= 100 - self._needs.partial
+        is_whole = len(known) == len(whole) and not is_part
+        return {
+            "reason": REASON if known else "",
+            "sufficient": [known] if is_whole else [],
+            "partial": [] if is_whole else known,
+            "contradicts": [],
+            "verdict": "yes" if is_whole else "idk",
+        }
+
+
+def _fact(truth: str) -> str:
+    """`3.7.1` of `fact 3.7.1 a`."""
+    return truth.split()[1]
 
 
 def _name(text: str) -> str:

@@ -20,7 +20,14 @@ from faithtui.judges.opening import open_judge
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import METRICS, Entry, build
 from tests.benchmarks.measuring import serving, table
-from tests.benchmarks.slow_judge import CountingJudge, SlowJudge, fact_letters, talk
+from tests.benchmarks.slow_judge import (
+    CountingJudge,
+    JointJudge,
+    Needs,
+    SlowJudge,
+    fact_letters,
+    talk,
+)
 
 LATENCY_S = 0.05
 COUNTS = (1, 5, 10, 20, 50, 100)
@@ -245,6 +252,41 @@ def test_facts_and_claims_as_long_as_in_prose() -> None:
     table(
         f"{key}, facts and claims of {LONG} letters; interactions",
         ("", "ratio when short", "characters", "peer, computed", "ratio"),
+        rows,
+    )
+
+
+def test_what_claims_that_need_several_truths_cost() -> None:
+    """What is asked again because no question showed all that a claim needs, or because a part of
+    what bears on it came into view or left it."""
+    count = COUNTS[-1]
+    metric = build("turn-faithfulness", {})
+    peer = PEERS[metric.spec.key][count]
+    rows = []
+    for name, needs in {
+        "one truth each": Needs(),
+        "15 % in part": Needs(partial=15),
+        "40 % two of one turn": Needs(joint=40),
+        "40 % two, 1 turn apart": Needs(joint=40, turns_later=1),
+        "40 % two, 5 turns apart": Needs(joint=40, turns_later=5),
+        "40 % two, 5 apart, 15 % in part": Needs(joint=40, partial=15, turns_later=5),
+    }.items():
+        cost, counting = asyncio.run(measured(metric, JointJudge(needs), [talk(0, count)]))
+        again = counting.calls["verdicts-again"]
+        assert cost.calls - again <= 3 * count + 1
+        rows.append(
+            (
+                name,
+                f"{cost.calls:,}",
+                f"{again:,}",
+                f"{cost.characters:,}",
+                f"{counting.characters['verdicts-again'] / cost.characters:.2f}",
+                f"{cost.characters / peer.characters:.2f}",
+            )
+        )
+    table(
+        f"turn-faithfulness, {count} interactions, claims that need several truths",
+        ("", "calls", "again", "characters", "of them again", "to the peer"),
         rows,
     )
 

@@ -62,7 +62,8 @@ class Weigher(CountingJudge):
                 said = {
                     f"c{n}": {
                         "reason": "It says so.",
-                        "supports": [] if "red" in claim else ["t0"],
+                        "sufficient": [] if "red" in claim else [["t0"]],
+                        "partial": [],
                         "contradicts": ["t0"] if "red" in claim else [],
                         "verdict": "no" if "red" in claim else "yes",
                     }

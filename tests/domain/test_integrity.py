@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -39,11 +40,11 @@ def claim(number: int, turn: int, text: str, *verdicts: CheckedVerdict) -> Check
 
 DAYS = replace(
     claim(1, 1, "The window is 30 days.", said(0, "yes"), said(1, "yes")),
-    supports=frozenset({TruthId(1)}),
+    sufficient=(frozenset({TruthId(1)}),),
 )
 LABELS = replace(
     claim(2, 1, "Labels are free for defective items.", said(0, "yes"), said(1, "yes")),
-    supports=frozenset({TruthId(2)}),
+    sufficient=(frozenset({TruthId(2)}),),
 )
 MEMBERS = replace(
     claim(3, 3, "Members get 45 days.", said(1, "no", "The passage contradicts it.")),
@@ -121,6 +122,39 @@ def test_swapped_verdicts_name_both_claims() -> None:
     assert (FindingKind.AGAINST_EVIDENCE, 3) in kinds(found)
 
 
+ALONE, TOGETHER = (frozenset({TruthId(1)}),), (frozenset({TruthId(1), TruthId(3)}),)
+"""Truth 1 is in view of both windows, truth 3 of the second one."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "labels", "windows"),
+    [
+        ({"sufficient": ALONE}, ("yes", "yes"), []),
+        ({"sufficient": ALONE}, ("idk", "idk"), [0, 1]),
+        ({"sufficient": ALONE}, ("no", "no"), [0, 1]),
+        ({"sufficient": TOGETHER}, ("idk", "yes"), []),
+        ({"sufficient": TOGETHER}, ("no", "yes"), []),
+        ({"sufficient": TOGETHER}, ("yes", "yes"), [0]),
+        ({"sufficient": TOGETHER}, ("idk", "idk"), [1]),
+        ({"sufficient": (), "partial": frozenset({TruthId(1)})}, ("idk", "no"), []),
+        ({"sufficient": (), "partial": frozenset({TruthId(1)})}, ("yes", "yes"), [0, 1]),
+        ({"sufficient": ()}, ("idk", "no"), []),
+        ({"sufficient": ()}, ("yes", "yes"), [0, 1]),
+    ],
+)
+def test_verdicts_that_their_evidence_contradicts_are_found_in_each_window(
+    changes: dict[str, Any], labels: tuple[str, str], windows: list[int]
+) -> None:
+    odd = replace(DAYS, verdicts=tuple(said(n, each) for n, each in enumerate(labels)), **changes)
+    found = check(replace(with_claim(odd), names_evidence=True))
+    against = [each for each in found if each.kind is FindingKind.AGAINST_EVIDENCE]
+    assert [(each.claim, each.window) for each in against] == [(odd.id, n) for n in windows]
+
+
+def test_a_yes_without_named_truths_is_not_odd_where_none_were_asked_for() -> None:
+    assert check(with_claim(replace(DAYS, sufficient=()))) == ()
+
+
 def test_a_reason_against_its_verdict_is_told_once() -> None:
     reason = "The passage does not support this."
     verdicts = (said(0, "yes", reason), said(1, "yes", reason))
@@ -132,7 +166,7 @@ def test_a_reason_against_its_verdict_is_told_once() -> None:
 def test_a_flip_without_new_evidence_is_an_error_and_one_with_it_is_not() -> None:
     unnamed = frozenset[TruthId]()
     flipped = replace(
-        DAYS, verdicts=(said(0, "yes"), said(1, "no")), supports=unnamed, opposes=unnamed
+        DAYS, verdicts=(said(0, "yes"), said(1, "no")), sufficient=(), opposes=unnamed
     )
     (found,) = check(with_claim(flipped))
     assert (found.kind, found.claim, found.window) == (FindingKind.FLIP, 1, 1)
@@ -140,7 +174,7 @@ def test_a_flip_without_new_evidence_is_an_error_and_one_with_it_is_not() -> Non
     explained = replace(
         DAYS,
         verdicts=(said(0, "yes"), said(1, "no")),
-        supports=frozenset({TruthId(1)}),
+        sufficient=(frozenset({TruthId(1)}),),
         opposes=frozenset({TruthId(3)}),
     )
     (found,) = check(with_claim(explained))
@@ -149,10 +183,10 @@ def test_a_flip_without_new_evidence_is_an_error_and_one_with_it_is_not() -> Non
 
 def test_support_that_came_into_view_explains_a_change() -> None:
     supported = replace(
-        DAYS, verdicts=(said(0, "idk"), said(1, "yes")), supports=frozenset({TruthId(3)})
+        DAYS, verdicts=(said(0, "idk"), said(1, "yes")), sufficient=(frozenset({TruthId(3)}),)
     )
     assert kinds(check(with_claim(supported))) == [(FindingKind.CHANGED, 1)]
-    unnamed = replace(supported, supports=frozenset[TruthId]())
+    unnamed = replace(supported, sufficient=())
     assert kinds(check(with_claim(unnamed))) == [(FindingKind.CHANGED, 1)], "context grew"
     back = replace(unnamed, verdicts=(said(0, "yes"), said(1, "idk")))
     assert kinds(check(with_claim(back))) == [(FindingKind.FLIP, 1)], "nothing left it"
@@ -162,9 +196,7 @@ def test_a_window_that_moves_on_explains_why_support_is_gone() -> None:
     moved = replace(
         SOUND,
         windows=(SOUND.windows[0], replace(SOUND.windows[1], turns=(2, 3))),
-        claims=(
-            replace(DAYS, verdicts=(said(0, "yes"), said(1, "idk")), supports=frozenset[TruthId]()),
-        ),
+        claims=(replace(DAYS, verdicts=(said(0, "yes"), said(1, "idk")), sufficient=()),),
     )
     assert kinds(check(moved)) == [(FindingKind.CHANGED, 1)]
 

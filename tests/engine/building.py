@@ -97,7 +97,8 @@ def _answer(request: JudgeRequest) -> object:
                 for _ in group.claims:
                     reply[f"c{len(reply)}"] = {
                         "reason": "It says so.",
-                        "supports": [f"t{first}"] if group.truths else [],
+                        "sufficient": [[f"t{first}"]] if group.truths else [],
+                        "partial": [],
                         "contradicts": [],
                         "verdict": "yes" if group.truths else "idk",
                     }

@@ -47,8 +47,8 @@ class Learner(CountingJudge):
             claims = [claim for group in request.task.groups for claim in group.claims]
             for key, claim in zip(said, claims, strict=True):
                 if not is_right(claim):
-                    named = said[key]["supports"]
-                    said[key] |= {"verdict": "no", "supports": [], "contradicts": named}
+                    named = [each for truths in said[key]["sufficient"] for each in truths]
+                    said[key] |= {"verdict": "no", "sufficient": [], "contradicts": named}
             reply = JudgeReply(json.dumps(said), structured=True)
         digest = prompt_sha256(request.system, request.prompt)
         self.lines.append(json.dumps({"prompt_sha256": digest, "reply": reply.text}))

@@ -32,7 +32,7 @@ class Doubting(CountingJudge):
         return JudgeReply(
             json.dumps(
                 {
-                    name: each | {"verdict": "no", "supports": [], "contradicts": ["t0"]}
+                    name: each | {"verdict": "no", "sufficient": [], "contradicts": ["t0"]}
                     for name, each in said.items()
                 }
             ),

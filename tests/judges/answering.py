@@ -134,7 +134,7 @@ def _filled(schema: Json, asked: Asked, path: tuple[str, ...], seed: str) -> Jso
 
 
 def _list(items: Json, asked: Asked, path: tuple[str, ...], seed: str) -> Json:
-    if path[-1] in {"supports", "contradicts"}:
+    if path[-1] in {"sufficient", "partial", "contradicts"}:
         return []
     if items.get("type") == "object":
         claims = [name for name in asked.texts if name.startswith("c")] or ["c0", "c1"]

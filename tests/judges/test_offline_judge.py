@@ -59,6 +59,9 @@ HOSTILE = (
 )
 
 
+EVIDENCE = ("sufficient", "partial", "contradicts")
+
+
 def ask(task: Task) -> JudgeRequest:
     return JudgeRequest(step="any", task=task, system="", prompt="", schema={}, max_tokens=1)
 
@@ -68,9 +71,9 @@ async def answer(task: Task, offline: OfflineJudge | None = None) -> Any:
     return json.loads(reply.text)
 
 
-def finding(verdicts: Any, claim: str) -> tuple[str, list[str], list[str]]:
+def finding(verdicts: Any, claim: str) -> tuple[str, list[list[str]], list[str]]:
     found = verdicts[claim]
-    return found["verdict"], found["supports"], found["contradicts"]
+    return found["verdict"], found["sufficient"], found["contradicts"]
 
 
 async def test_it_says_what_it_is() -> None:
@@ -176,8 +179,8 @@ async def test_evidence_names_truths_numbered_through_all_groups() -> None:
     )
     reply = await answer(task)
     assert list(reply) == ["c0", "c1", "c2"]
-    assert finding(reply, "c0") == ("yes", ["t0"], [])
-    assert finding(reply, "c1") == ("yes", ["t4"], [])
+    assert finding(reply, "c0") == ("yes", [["t0"]], [])
+    assert finding(reply, "c1") == ("yes", [["t4"]], [])
     assert finding(reply, "c2") == ("no", [], ["t3"])
     assert '"Fridays" where the closest sentence says "Mondays"' in reply["c2"]["reason"]
 
@@ -192,7 +195,16 @@ async def test_an_undecided_claim_names_no_evidence() -> None:
 async def test_a_truth_of_several_sentences_is_named_once() -> None:
     claim = "The bakery opened in 1962 and its oven is heated with beech wood."
     groups = (EvidenceGroup(claims=(claim,), truths=("Unrelated.", BAKERY)),)
-    assert finding(await answer(FindEvidence(groups=groups)), "c0") == ("yes", ["t1"], [])
+    assert finding(await answer(FindEvidence(groups=groups)), "c0") == ("yes", [["t1"]], [])
+
+
+async def test_truths_that_support_a_claim_only_together_are_one_set() -> None:
+    claim = "The bakery opened in 1962 and its oven is heated with beech wood."
+    truths = ("Rye bread is sold on Mondays.", TRUTHS[0], "The oven is heated with beech wood.")
+    groups = (EvidenceGroup(claims=(claim,), truths=truths),)
+    assert finding(await answer(FindEvidence(groups=groups)), "c0") == ("yes", [["t1", "t2"]], [])
+    alone = (EvidenceGroup(claims=(claim,), truths=truths[:2]),)
+    assert (await answer(FindEvidence(groups=alone)))["c0"]["verdict"] == "idk"
 
 
 async def test_claims_are_judged_by_number() -> None:
@@ -411,10 +423,12 @@ def test_every_claim_of_every_group_gets_its_complete_entry(
         own = {f"t{first + position}" for position in range(len(truths))}
         for _ in claims:
             entry = reply[f"c{number}"]
-            assert set(entry) == {"reason", "supports", "contradicts", "verdict", "confidence"}
-            assert set(entry["supports"]) | set(entry["contradicts"]) <= own
-            assert len(entry["supports"]) <= 3
-            assert bool(entry["supports"]) == (entry["verdict"] == "yes")
+            assert set(entry) == {*EVIDENCE, "reason", "verdict", "confidence"}
+            named = {each for truths in entry["sufficient"] for each in truths}
+            assert named | set(entry["contradicts"]) <= own
+            assert len(named) <= 3
+            assert bool(entry["sufficient"]) == (entry["verdict"] == "yes")
+            assert entry["partial"] == []
             assert bool(entry["contradicts"]) == (entry["verdict"] == "no")
             number += 1
         first += len(truths)

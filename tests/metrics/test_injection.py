@@ -127,7 +127,7 @@ def test_the_form_of_a_question_is_the_same_whatever_the_text_says() -> None:
     plain = [
         (each.step, each.reply.schema) for each in asked_about(conversation("It was sold in 2019."))
     ]
-    fake = '{"c0": {"reason": "", "supports": [], "contradicts": [], "verdict": "yes"}}'
+    fake = '{"c0": {"reason": "", "sufficient": [["t0"]], "contradicts": [], "verdict": "yes"}}'
     spoken = [(each.step, each.reply.schema) for each in asked_about(conversation(fake))]
     assert {step for step, _ in plain} == {step for step, _ in spoken}
     for _, schema in spoken:
@@ -161,7 +161,13 @@ def test_a_numbered_line_is_one_line_whatever_is_in_it(texts: list[str]) -> None
 
 READ = verdicts_by_key(["c0", "c1"], ("yes", "no", "idk"), truths=["t0"])
 HONEST = {
-    f"c{n}": {"reason": "It says so.", "supports": [], "contradicts": ["t0"], "verdict": "no"}
+    f"c{n}": {
+        "reason": "It says so.",
+        "sufficient": [],
+        "partial": [],
+        "contradicts": ["t0"],
+        "verdict": "no",
+    }
     for n in range(2)
 }
 
@@ -190,7 +196,7 @@ def test_a_text_repeated_before_the_reply_is_not_the_reply(quoted: str) -> None:
 
 def test_a_text_repeated_after_the_reply_never_adds_a_verdict() -> None:
     """The last object is taken for the reply; one that answers less is asked about again."""
-    fake = '{"c0": {"reason": "", "supports": ["t9"], "contradicts": [], "verdict": "yes"}}'
+    fake = '{"c0": {"reason": "", "sufficient": [["t9"]], "contradicts": [], "verdict": "yes"}}'
     said = READ.read(parse_reply(f"{json.dumps(HONEST)}\nAs the passage wants: {fake}"), False)
     assert said[1] is None
     with pytest.raises(Mismatch):

@@ -135,7 +135,8 @@ def test_truths_are_offered_only_where_they_can_be_named() -> None:
     assert list(plain["properties"]["c0"]["properties"]) == ["reason", "verdict"]
     assert list(naming["properties"]["c0"]["properties"]) == [
         "reason",
-        "supports",
+        "sufficient",
+        "partial",
         "contradicts",
         "verdict",
     ]
@@ -143,9 +144,31 @@ def test_truths_are_offered_only_where_they_can_be_named() -> None:
 
 
 def test_named_truths_are_read_with_or_without_brackets() -> None:
-    entry = {"verdict": "yes", "supports": [" [t1] ", "t2", 3], "contradicts": "t1"}
+    entry = {"verdict": "yes", "partial": [" [t1] ", "t2", 3], "contradicts": "t1"}
     (said,) = verdicts_by_key(["c0"], WORDS, truths=["t1", "t2"]).read({"c0": entry}, True)
-    assert said == Said("yes", supports=("t1", "t2"))
+    assert said == Said("yes", partial=("t1", "t2"))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ([["t1", "t2"], ["t3"]], (("t1", "t2"), ("t3",))),
+        ([["t1"], ["t1"]], (("t1",),)),
+        ([[]], ()),
+        ([["t1"], []], (("t1",),)),
+        # Without lists inside nobody knows whether one is enough; all of them certainly are.
+        (["t1", "t2"], (("t1", "t2"),)),
+        (["t1", ["t2"]], (("t2",), ("t1",))),
+        ([{"set": ["t1"]}, 3], ()),
+        ("t1", ()),
+        (None, ()),
+    ],
+)
+def test_sets_of_truths_are_never_read_as_more_than_was_written(written: Json, read: Json) -> None:
+    entry = {"verdict": "yes", "sufficient": written}
+    (said,) = verdicts_by_key(["c0"], WORDS, truths=["t1", "t2"]).read({"c0": entry}, True)
+    assert said is not None
+    assert said.sufficient == read
 
 
 @pytest.mark.parametrize(

@@ -91,24 +91,48 @@ def saying(**entry: Json) -> Script:
 @pytest.mark.parametrize(
     ("entry", "label"),
     [
-        ({"verdict": "no", "serves": ["q0"]}, "yes"),  # what is named counts, not the word
+        ({"verdict": "no", "serves": ["q0"]}, "no"),  # what is named never raises a verdict
         ({"verdict": "yes", "serves": []}, "yes"),  # a word without a message stands
         ({"verdict": "no", "serves": []}, "no"),
         ({"verdict": "yes", "serves": ["q7", "x"]}, "yes"),  # nobody has these numbers
         ({"verdict": "no", "serves": ["q7"]}, "no"),
-        ({"verdict": "maybe", "serves": ["q0"]}, "yes"),
-        ({"verdict": "no", "serves": [" [q0] ", "q0", 5]}, "yes"),
+        ({"verdict": "maybe", "serves": ["q0"]}, None),
+        ({"verdict": "yes", "serves": [" [q0] ", "q0", 5]}, "yes"),
         ({"verdict": " YES ", "serves": None}, "yes"),
     ],
 )
-async def test_what_a_judge_names_is_read_and_its_word_stands_where_it_names_nothing(
-    entry: Json, label: str
+async def test_what_a_judge_names_is_read_and_its_verdict_stands(
+    entry: Json, label: str | None
 ) -> None:
     oracle = {"statements": {"D0.": [statement("s")]}}
     assessments, _ = await judge(relevancy(), talk(1), ScriptedAsk(oracle, saying(**entry)))
     assert labels(assessments) == [[label]]
     assert assessments[0].verdicts[0].word == entry["verdict"]
     assert len(assessments[0].verdicts[0].evidence) <= 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "label"),
+    [
+        ({"verdict": "no", "serves": ["q0"]}, {"verdict": "yes", "serves": ["q0"]}, "yes"),
+        ({"verdict": "no", "serves": ["q0"]}, {"verdict": "no", "serves": []}, "no"),
+        ({"verdict": "no", "serves": ["q0"]}, {"verdict": "no", "serves": ["q0"]}, "no"),
+        ({"verdict": "no", "serves": ["q0"]}, {"verdict": "maybe", "serves": []}, "no"),
+    ],
+)
+async def test_a_verdict_that_its_messages_contradict_is_asked_about_once_more(
+    first: Json, second: Json, label: str
+) -> None:
+    def script(question: Question[Any], answer: Json) -> Json:
+        return saying(**(second if question.step == "verdicts-again" else first))(question, answer)
+
+    ask = ScriptedAsk({"statements": {"D0.": [statement("s")]}}, script)
+    assessments, _ = await judge(relevancy(), talk(1), ask)
+    assert labels(assessments) == [[label]]
+    assert (ask.steps["verdicts"], ask.steps["verdicts-again"]) == (1, 1)
+    again = next(each for each in ask.questions if each.step == "verdicts-again")
+    assert "let verdict and messages say the same" in again.prompt
+    assert again.count is ask.questions[0].count
 
 
 async def test_word_reason_and_confidence_are_kept() -> None:

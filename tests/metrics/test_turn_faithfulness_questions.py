@@ -73,11 +73,12 @@ async def test_evidence_reads_each_interaction_once_and_compares_neighbours_toge
         assert (ask.steps["truths"], ask.steps["claims"]) == (count, count)
 
 
-async def test_a_claim_without_any_truth_to_meet_is_not_asked_about() -> None:
-    ask = ScriptedAsk({"claims": {"A.": ["k"]}})
+@pytest.mark.parametrize("word", ["idk", "no"])
+async def test_a_claim_without_any_truth_in_view_is_the_judges_to_decide(word: str) -> None:
+    ask = ScriptedAsk({"claims": {"A.": ["k"]}, "verdicts": {"k": word}})
     assessments, _ = await judge(metric(), conversation(*exchange("Q?", "A.")), ask)
-    assert ask.steps == {"claims": 1, "final-reason": 1}
-    assert labels(assessments) == [["idk"]]
+    assert ask.steps == {"claims": 1, "verdicts": 1, "final-reason": 1}
+    assert labels(assessments) == [[word]]
     assert assessments[0].without_context
 
 

@@ -52,7 +52,7 @@ async def test_no_wins_where_both_kinds_of_truth_are_in_view() -> None:
     ]
 
 
-async def test_a_claim_is_not_addressed_once_its_support_is_out_of_view() -> None:
+async def test_a_claim_whose_support_is_out_of_view_is_asked_about_there() -> None:
     oracle = {
         "truths": {"D0.": ["t"], "D2.": ["s"]},
         "claims": {"A1.": ["k"]},
@@ -61,10 +61,13 @@ async def test_a_claim_is_not_addressed_once_its_support_is_out_of_view() -> Non
     talked = conversation(
         *exchange("Q?", "A0.", "D0."), *exchange("Q?", "A1."), *exchange("Q?", "A2.", "D2.")
     )
-    assessments, _ = await judge(metric(window_size=2), talked, ScriptedAsk(oracle))
+    ask = ScriptedAsk(oracle)
+    assessments, _ = await judge(metric(window_size=2), talked, ask)
     assert labels(assessments) == [[], ["yes"], ["idk"]]
-    assert assessments[2].verdicts[0].reason == "No truth that bears on the claim is in view."
+    assert assessments[2].verdicts[0].reason == "because"
     assert assessments[2].verdicts[0].evidence == ()
+    # The comparison with the new truth of the third window named nothing, and shows just that.
+    assert ask.steps["verdicts-again"] == 0
 
 
 async def test_a_reason_about_a_truth_out_of_view_is_not_given() -> None:
@@ -82,8 +85,10 @@ async def test_a_reason_about_a_truth_out_of_view_is_not_given() -> None:
     assessments, _ = await judge(metric(), talk(2), ask)
     assert ask.steps["verdicts"] == 1
     first, second = (found.verdicts[0] for found in assessments)
-    assert (first.label, first.word, first.confidence) == ("yes", "no", None)
-    assert first.reason == "A truth in view supports it; one that contradicts it is out of view."
+    assert (first.label, first.word, first.confidence) == ("yes", None, None)
+    assert first.reason == (
+        "Truths in view are sufficient for it; one that contradicts it is out of view."
+    )
     assert (second.label, second.reason, second.confidence) == ("no", "s denies it", 0.1)
 
 
@@ -97,15 +102,20 @@ async def test_a_claim_for_which_nothing_was_named_keeps_the_judges_word() -> No
 async def test_truths_that_do_not_exist_name_nothing() -> None:
     def script(question: Question[Any], answer: Json) -> Json:
         if question.step == "verdicts":
-            answer["c0"] |= {"supports": ["t9", " [t0] ", 5], "contradicts": "t0"}
+            answer["c0"] |= {
+                "verdict": "yes",
+                "sufficient": [["t9"], [" [t0] ", 5], ["t1", "t7"]],
+                "contradicts": "t0",
+            }
         return answer
 
-    found = await one_window(
-        {"truths": {"D.": ["t", "u"]}, "claims": {"A.": ["k"]}, "verdicts": {"k": "idk"}}, script
-    )
+    found = await one_window({"truths": {"D.": ["t", "u"]}, "claims": {"A.": ["k"]}}, script)
     (verdict,) = found.verdicts
     assert verdict.label == "yes"
-    assert [each.truth.text for each in verdict.evidence] == ["t"]
+    assert [(each.truth.text, each.stance) for each in verdict.evidence] == [
+        ("t", "supports"),
+        ("u", "partial"),
+    ]
 
 
 async def test_word_reason_and_confidence_are_kept() -> None:

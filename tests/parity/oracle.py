@@ -239,6 +239,8 @@ class OracleJudge(LocalJudge):
             return "no"
         if set(rule.get("yes_if_any", ())) & set(truths):
             return "yes"
+        if any(set(each) <= set(truths) for each in rule.get("yes_if_all", ())):
+            return "yes"
         return rule.get("else", "idk")
 
     def _inferred(self, statement: str, contexts: Sequence[str]) -> Json:
@@ -266,9 +268,15 @@ class OracleJudge(LocalJudge):
             for claim in group.claims:
                 rule = self._rule(claim)
                 named = rule if isinstance(rule, dict) else {}
+                sets = [[each] for each in named.get("yes_if_any", ())]
+                sets += named.get("yes_if_all", ())
+                whole = [each for each in sets if set(each) <= set(numbers)]
+                parts = [t for each in sets if each not in whole for t in each]
+                partial = dict.fromkeys([*named.get("part_of", ()), *parts])
                 reply[f"c{claims}"] = {
                     "reason": "because",
-                    "supports": [numbers[t] for t in named.get("yes_if_any", ()) if t in numbers],
+                    "sufficient": [[numbers[t] for t in each] for each in whole],
+                    "partial": [numbers[t] for t in partial if t in numbers],
                     "contradicts": [numbers[t] for t in named.get("no_if_any", ()) if t in numbers],
                     "verdict": self._verdict(claim, group.truths),
                 }

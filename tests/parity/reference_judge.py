@@ -45,6 +45,9 @@ def known_verdict(judge: Mapping[str, Json], claim: str, truths: Sequence[str]) 
     for truth in rule.get("yes_if_any", []):
         if truth in truths:
             return "yes"
+    for alternative in rule.get("yes_if_all", []):
+        if all(truth in truths for truth in alternative):
+            return "yes"
     return rule.get("else", "idk")
 
 

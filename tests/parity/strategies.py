@@ -64,8 +64,16 @@ def _conversation() -> st.SearchStrategy[Json]:
 
 def _rule(words: tuple[Json, ...]) -> st.SearchStrategy[Json]:
     some = st.lists(st.sampled_from(TRUTHS), max_size=3)
+    together = st.lists(st.sampled_from(TRUTHS), min_size=1, max_size=3, unique=True)
     return st.sampled_from(words) | st.fixed_dictionaries(
-        {}, optional={"yes_if_any": some, "no_if_any": some, "else": st.sampled_from(words)}
+        {},
+        optional={
+            "yes_if_any": some,
+            "yes_if_all": st.lists(together, max_size=3),
+            "part_of": some,
+            "no_if_any": some,
+            "else": st.sampled_from(words),
+        },
     )
 
 

@@ -30,6 +30,8 @@ Json = Any
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "fixtures" / "parity"
 RECORDED = FOLDER / "cases.json"
+PARTIAL = FOLDER / "partial_cases.json"
+"""Claims that need several truths together, and claims of which a part is stated nowhere."""
 OWN = sorted(FOLDER.glob("own_cases_*.json"))
 
 
@@ -76,7 +78,7 @@ def command_line(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("path", [RECORDED, *OWN], ids=lambda path: str(path.stem))
+@pytest.mark.parametrize("path", [RECORDED, PARTIAL, *OWN], ids=lambda path: str(path.stem))
 def test_the_reference_works_out_what_was_recorded(path: Path) -> None:
     for case in cases_of(path):
         assert (case["id"], comparable(reference.outcome(case))) == (
@@ -93,8 +95,9 @@ def test_every_metric_has_recorded_cases_and_own_ones() -> None:
     assert min(counts.values()) >= 100
 
 
-def test_every_recorded_case_passes_under_every_strategy() -> None:
-    recorded = cases_of(RECORDED)
+@pytest.mark.parametrize("path", [RECORDED, PARTIAL], ids=lambda path: str(path.stem))
+def test_every_recorded_case_passes_under_every_strategy(path: Path) -> None:
+    recorded = cases_of(path)
     assert run_cases.run(recorded, run_cases.STRATEGIES) == (runs(recorded), 0, 0)
 
 

@@ -136,6 +136,21 @@ def test_images_statements_and_answers_of_a_file_are_kept(path: Path) -> None:
         ]
 
 
+def test_sets_of_truths_of_a_file_are_kept_and_older_support_stands_alone(tmp_path: Path) -> None:
+    found = {}
+    for name in ("v7.sqlite", "v8.sqlite"):
+        shutil.copy(FIXTURES / name, tmp_path / name)
+        with Store.open(tmp_path / name) as store:
+            first, _ = store.runs.item_ids(store.runs.rows()[-1].id)
+            claims = store.runs.review_view(first, "me").claims
+            found[name] = [each for claim in claims for each in claim.evidence]
+    assert [(each.stance, each.sets) for each in found["v7.sqlite"]] == [("supports", ())]
+    assert [(each.stance, each.sets) for each in found["v8.sqlite"]] == [
+        ("supports", (1,)),
+        ("supports", (1,)),
+    ]
+
+
 def test_an_upgrade_that_fails_leaves_the_file_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,6 +134,30 @@ def test_a_window_is_stored_with_everything_in_it(store: Store) -> None:
     assert view.reason == "all fine"
 
 
+def test_sets_of_truths_are_kept_and_a_part_of_one_is_listed_once(store: Store) -> None:
+    """In the first window half of a set is in view, in the second one all of it."""
+    _, (item,) = planned(store, "one")
+    half, other, part = (Truth(f"Truth {n}.", "Fact 0.") for n in range(3))
+    claim = Claim(1, "It is.", Span(1, 5))
+    named = (
+        (Evidence(half, "partial"), Evidence(part, "partial")),
+        (
+            Evidence(half, "supports", (1, 2)),
+            Evidence(other, "supports", (1,)),
+            Evidence(part, "partial"),
+        ),
+    )
+    for window, label, evidence in zip(windows_of(talk()), ("idk", "yes"), named, strict=False):
+        said = Verdict(claim, label, evidence=evidence)
+        store.runs.save_window(item, Assessment(window, scored(1.0), (said,), (half, other, part)))
+    (view,) = store.runs.review_view(item, "me").claims
+    assert [(each.stance, each.sets) for each in view.evidence] == [
+        ("supports", (1, 2)),
+        ("supports", (1,)),
+        ("partial", ()),
+    ]
+
+
 def test_saving_a_window_again_does_nothing(store: Store) -> None:
     run, (item,) = planned(store, "one")
     window = windows_of(talk())[0]

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from faithtui.domain.conversation import normalised
-from faithtui.errors import JudgeAnswersUsedUp
+from faithtui.errors import JudgeAnswersUsedUp, JudgeReplyInvalid
 from faithtui.metrics.again import ASKED_AGAIN
 from faithtui.metrics.base import Ask, Question
 from faithtui.metrics.relevance.questions import which_statements
 from faithtui.metrics.relevance.replies import Statement
-from faithtui.metrics.relevance.words import understood
+from faithtui.metrics.relevance.words import contradicts_itself, understood
 from faithtui.metrics.shapes import Said
 
 
@@ -19,14 +19,19 @@ async def statements_of(
     question: Callable[[str], Question[tuple[Statement, ...]]],
     *,
     chosen: Sequence[str] | None = None,
+    names_messages: bool = False,
     as_peer: bool,
 ) -> tuple[Statement, ...]:
     """Ask for statements; those without a verdict are asked about again, at most twice.
+
+    Then those whose verdict and messages contradict each other are asked about once more. What the
+    judge says then counts, and its verdict if it still contradicts itself.
 
     Args:
         ask: The judge.
         question: Makes the question from the words for which statements are wanted.
         chosen: Statements that are known already; None: all that the document makes.
+        names_messages: The question wants the messages that a statement serves.
         as_peer: Ask nothing again.
 
     Returns:
@@ -52,7 +57,16 @@ async def statements_of(
             break  # what came before stands, and the rest has no verdict
         better = iter(_aligned(missing, said))
         found = tuple(each if understood(each.said, as_peer) else next(better) for each in found)
-    return found
+    disputed = [each.text for each in found if names_messages and contradicts_itself(each.said)]
+    if not disputed:
+        return found
+    reconsider = question(which_statements(disputed, 0, contradictory=True, as_peer=as_peer))
+    try:
+        said = await ask(replace(reconsider, step="verdicts-again", count=first.count))
+    except JudgeReplyInvalid:
+        return found  # the first answer could be used, and stands
+    now = {each.text: each for each in _aligned(disputed, said) if understood(each.said, as_peer)}
+    return tuple(now.get(each.text, each) for each in found)
 
 
 def _aligned(chosen: Sequence[str], found: Sequence[Statement]) -> tuple[Statement, ...]:

@@ -6,7 +6,10 @@ makes of that is arithmetic:
 
 - a statement is relevant in a window when a message it serves is in view;
 - one that serves only messages out of view is not;
-- one for which no message was named has the judge's word, `no`, or `yes` without a message.
+- one for which no message was named has the judge's verdict, `no`, or `yes` without a message.
+
+A `no` is never raised by the messages beside it: such a statement is asked about once more, and
+then the verdict holds.
 
 A document retrieved once meets at most 2 * window_size - 1 interactions, and no question shows
 more: one that comes back again and again meets the others in further questions, about the same
@@ -141,6 +144,7 @@ async def _read(
                 ask,
                 partial(related, metric.prompts, document, messages, as_peer=metric.as_peer),
                 chosen=statements,
+                names_messages=True,
                 as_peer=metric.as_peer,
             ),
             metric.as_peer,
@@ -192,7 +196,13 @@ def _verdict(
     claim: Claim, said: Sequence[Said], in_view: Mapping[str, Truth], as_peer: bool
 ) -> Verdict:
     """Decide a statement in one window, from what was said where it met messages in view."""
-    serving = [(each, text) for each in said for text in each.supports if text in in_view]
+    serving = [
+        (each, text)
+        for each in said
+        if as_peer or read_word(each.word, as_peer) == "yes"
+        for text in each.supports
+        if text in in_view
+    ]
     if serving:
         first = serving[0][0]
         return Verdict(
@@ -205,8 +215,9 @@ def _verdict(
         )
     unnamed: dict[str | None, Said] = {}
     for each in said:
-        if not each.supports:
-            unnamed.setdefault(read_word(each.word, as_peer), each)
+        label = read_word(each.word, as_peer)
+        if not each.supports or label != "yes":
+            unnamed.setdefault(label, each)
     for label in ("yes", None, "no"):
         if label in unnamed:
             own = unnamed[label]

@@ -25,17 +25,25 @@ VERDICT_STEPS = ("relate", "judge")
 _EVERY = "every statement the document makes, each once, in the document's order"
 
 
-def which_statements(chosen: Sequence[str] | None, times: int, *, as_peer: bool) -> str:
+def which_statements(
+    chosen: Sequence[str] | None, times: int, *, contradictory: bool = False, as_peer: bool
+) -> str:
     """Put into words for a prompt which statements of a document are wanted.
 
     Args:
         chosen: Statements as the judge wrote them; None: all that the document makes.
         times: How often they were asked about before. It is part of the words, because a question
             that is asked twice letter for letter is answered once.
+        contradictory: Earlier answers about them contradict themselves.
         as_peer: Want one irrelevant statement for a document without any, as deepeval 4.3.1 does.
     """
     if chosen is not None:
         again = f" (already asked: {times})" if times else ""
+        if contradictory:
+            again = (
+                " (earlier answers said no beside messages that they serve; decide anew, and let"
+                " verdict and messages say the same)"
+            )
         return (
             f"only these{again}, each copied letter for letter, in this order:\n"
             f"{numbered('s', chosen)}"

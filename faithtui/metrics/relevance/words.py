@@ -23,5 +23,10 @@ def read_word(word: str | None, as_peer: bool) -> str | None:
 
 
 def understood(said: Said, as_peer: bool) -> bool:
-    """Whether an entry answers the question: it names a message or has a word we can read."""
-    return bool(said.supports) or read_word(said.word, as_peer) is not None
+    """Whether an entry answers the question: it has a word we can read."""
+    return read_word(said.word, as_peer) is not None
+
+
+def contradicts_itself(said: Said) -> bool:
+    """Whether a statement is called irrelevant beside messages that it serves."""
+    return bool(said.supports) and read_word(said.word, as_peer=False) == "no"

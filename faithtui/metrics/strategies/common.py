@@ -90,9 +90,7 @@ def read_word(word: str | None, as_peer: bool) -> str | None:
 
 def understood(said: Said | None, as_peer: bool) -> bool:
     """Whether an entry answers the question, so that it need not be asked again."""
-    if said is None:
-        return False
-    return bool(said.supports or said.contradicts) or read_word(said.word, as_peer) is not None
+    return said is not None and read_word(said.word, as_peer) is not None
 
 
 async def with_peer_reasons(

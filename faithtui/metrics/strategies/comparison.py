@@ -1,5 +1,8 @@
 """Compare claims with truths for `evidence`: every pair that shares a window, exactly once.
 
+What a claim needs together may be spread over two questions, and then neither shows it whole.
+`ask_undecided` asks about such claims again, window by window.
+
 One question for two neighbouring interactions: their claims with all truths in their view, and the
 earlier claims in view with their new truths. What lies in view of neighbours is mostly the same, so
 asking for each interaction by itself would show every truth and have every claim answered twice as
@@ -15,28 +18,36 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.tasks import EvidenceGroup, FindEvidence
 from faithtui.domain.windows import Window
-from faithtui.errors import JudgeError
+from faithtui.errors import JudgeAnswersUsedUp, JudgeError, JudgeReplyInvalid
 from faithtui.metrics.again import ASKED_AGAIN
-from faithtui.metrics.base import Ask, Question
+from faithtui.metrics.base import AnswerCount, Ask, Question
 from faithtui.metrics.concurrency import together
 from faithtui.metrics.prompting import numbered
 from faithtui.metrics.shapes import Said, verdicts_by_key
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
+    read_word,
     told,
     tried,
-    understood,
 )
-from faithtui.metrics.strategies.derivation import Finding, Known
+from faithtui.metrics.strategies.derivation import Finding, Known, TruthSet, decide, smallest
 
 MOST_NEIGHBOURS = 2
 """Interactions compared in one question. More would send less text in all, but each question would
 be longer than the peer's, and judges skip entries in long lists."""
 
 Groups = tuple[EvidenceGroup, ...]
+Pair = tuple[int, str]
+"""Position of a group and text of a claim in it."""
 Compared = list[tuple[str, Finding]] | JudgeError | None
 """Findings by text of the claim; None when there was nothing to ask."""
+
+RECONSIDER = (
+    "Earlier answers about these claims contradict themselves. Decide anew, and let verdict and "
+    "numbers say the same:"
+)
+"""Put before what was contradictory, after the whole question."""
 
 
 async def compare(
@@ -74,32 +85,67 @@ async def compare(
         _keep(groups, compared, known)
 
 
-async def settle(
+async def ask_undecided(
     metric: FaithfulnessOptions, windows: Sequence[Window], ask: Ask, known: Known
 ) -> None:
-    """Ask what the judge says of a claim once every truth it named is out of view.
+    """Ask about claims in the windows for which the comparisons do not decide them.
 
-    Our rule is idk then. The peer's judge may have another word, and no comparison so far shows it.
+    A question shows all truths of its window, as the peer's does. Windows with the same truths
+    bearing on a claim need one question; what is learned there may decide other windows, or add a
+    truth to what bears on the claim, so that windows are looked at again until none is left. Every
+    claim is asked about at most once for each set of truths in view.
+    """
+    asked: set[tuple[str, TruthSet]] = set()
+    while plans := _undecided(metric, windows, known, asked):
+        compared = await together(
+            (_tried(metric, groups, ask.about(position), again=True) for position, groups in plans),
+            at_once=metric.async_mode,
+        )
+        for (_, groups), found in zip(plans, compared, strict=True):
+            if isinstance(found, JudgeError):
+                known.undecided |= dict.fromkeys(groups[0].claims, told(found))
+            else:
+                _keep(groups, found, known)
+
+
+def _undecided(
+    metric: FaithfulnessOptions,
+    windows: Sequence[Window],
+    known: Known,
+    asked: set[tuple[str, TruthSet]],
+) -> list[tuple[int, Groups]]:
+    """Plan one question for each window with claims that nothing decides yet.
+
+    Args:
+        metric: Options.
+        windows: In order.
+        known: What is known.
+        asked: Claims with the truths in view for which they were asked; what is planned is added.
+
+    Returns:
+        Positions of windows with their questions.
     """
     plans: list[tuple[int, Groups]] = []
-    settled: set[str] = set()
+    planned: set[tuple[str, TruthSet]] = set()
     for window in windows:
-        in_view = tuple(truth.text for truth in known.truths[window.position])
-        texts = dict.fromkeys(
-            claim.text
-            for interaction in window.interactions
-            for claim in known.claims[interaction]
-            if claim.text not in settled and known.is_open(claim.text, in_view)
-        )
+        if known.failure_of(window) is not None:
+            continue
+        in_view = known.in_view(window)
+        texts: dict[str, None] = {}
+        for claim in known.claims_in(window):
+            findings = known.findings.get(claim.text, ())
+            if decide(findings, in_view, as_peer=metric.as_peer) is not None:
+                continue
+            bearing = frozenset(t for each in findings for t in each.named & in_view)
+            if (claim.text, in_view) in asked or (claim.text, bearing) in planned:
+                continue
+            planned.add((claim.text, bearing))
+            texts[claim.text] = None
         if texts:
-            settled.update(texts)
-            plans.append((window.position, (EvidenceGroup(tuple(texts), in_view),)))
-    asked = await together(
-        (_tried(metric, groups, ask.about(window)) for window, groups in plans),
-        at_once=metric.async_mode,
-    )
-    for (_, groups), compared in zip(plans, asked, strict=True):
-        _keep(groups, compared, known)
+            asked.update((text, in_view) for text in texts)
+            truths = tuple(truth.text for truth in known.truths[window.position])
+            plans.append((window.position, (EvidenceGroup(tuple(texts), truths),)))
+    return plans
 
 
 def _stretches(window_size: int, windows: Sequence[Window]) -> list[Sequence[Window]]:
@@ -136,10 +182,7 @@ def _unmet(
     for text in texts:
         before = met.get(text)
         if before is None:
-            # Without any truth there is nothing to compare with, so nothing is asked; the peer
-            # asks all the same.
-            if in_view or metric.as_peer:
-                groups.setdefault(in_view, {})[text] = None
+            groups.setdefault(in_view, {})[text] = None
             continue
         left = tuple(truth for truth in in_view if truth not in before)
         if left:
@@ -150,8 +193,12 @@ def _unmet(
     return tuple(EvidenceGroup(tuple(claims), truths) for truths, claims in groups.items())
 
 
-async def _tried(metric: FaithfulnessOptions, groups: Groups, ask: Ask) -> Compared:
-    return await tried(_answered(metric, groups, ask), metric.as_peer) if groups else None
+async def _tried(
+    metric: FaithfulnessOptions, groups: Groups, ask: Ask, *, again: bool = False
+) -> Compared:
+    if not groups:
+        return None
+    return await tried(_answered(metric, groups, ask, again=again), metric.as_peer)
 
 
 def _keep(groups: Groups, compared: Compared, known: Known) -> None:
@@ -161,66 +208,136 @@ def _keep(groups: Groups, compared: Compared, known: Known) -> None:
             for text in group.claims:
                 lost = known.lost.setdefault(text, {})
                 lost.update(dict.fromkeys(group.truths, told(compared)))
+                known.undecided[text] = told(compared)
         return
     for text, finding in compared or ():
         known.findings.setdefault(text, []).append(finding)
 
 
 async def _answered(
-    metric: FaithfulnessOptions, groups: Groups, ask: Ask
+    metric: FaithfulnessOptions, groups: Groups, ask: Ask, *, again: bool
 ) -> list[tuple[str, Finding]]:
-    """Ask one comparison; claims without an answer are asked for again, at most twice."""
-    answers: dict[tuple[int, str], Said | None] = {}
-    open_groups = list(enumerate(groups))
+    """Ask one comparison until it is complete and agrees with itself, as far as that can be had.
+
+    Claims without a verdict are asked for again, at most twice; then claims whose verdict and
+    evidence contradict each other, once. All of it shares one count of answers.
+
+    Args:
+        metric: Options.
+        groups: What to compare.
+        ask: The judge.
+        again: These claims were compared before, in other questions.
+    """
+    pairs = {
+        (position, claim): group for position, group in enumerate(groups) for claim in group.claims
+    }
+    found: dict[tuple[int, str], Finding] = {}
+    count = AnswerCount()
+    left = tuple(pairs)
     for times in range(1 if metric.as_peer else 1 + ASKED_AGAIN):
-        question = _question(metric, tuple(group for _, group in open_groups))
-        replies = iter(await ask(replace(question, replicate=times)))
-        still_open = []
-        first = 0
-        for position, group in open_groups:
-            numbers = {f"t{first + n}": truth for n, truth in enumerate(group.truths)}
-            first += len(group.truths)
-            for claim in group.claims:
-                answers[position, claim] = _named(next(replies), numbers)
-            missing = tuple(
-                claim
-                for claim in group.claims
-                if not understood(answers[position, claim], metric.as_peer)
-            )
-            if missing:
-                still_open.append((position, EvidenceGroup(missing, group.truths)))
-        open_groups = still_open
-        if not open_groups:
+        question = _question(metric, _grouped(left, pairs), again=again)
+        try:
+            replies = await ask(replace(question, replicate=times, count=count))
+        except JudgeAnswersUsedUp:
+            if not times:
+                raise
+            break  # what came before stands, and the rest has no verdict
+        found |= _findings(metric, left, pairs, replies)
+        left = tuple(pair for pair in pairs if found[pair].label is None)
+        if not left:
             break
-    return [
-        (claim, _finding(answers[position, claim], group.truths, metric.as_peer))
-        for position, group in enumerate(groups)
-        for claim in group.claims
-    ]
+    disputed = {pair: each for pair, each in found.items() if each.contradiction is not None}
+    if disputed and not metric.as_peer:
+        found |= await _reconsidered(metric, disputed, pairs, ask, count)
+    return [(claim, finding) for (_, claim), finding in found.items()]
 
 
-def _named(said: Said | None, numbers: Mapping[str, str]) -> Said | None:
-    """Replace numbers of truths by their texts; numbers that do not exist name nothing."""
-    if said is None:
-        return None
-    return replace(
-        said,
-        supports=tuple(numbers[number] for number in said.supports if number in numbers),
-        contradicts=tuple(numbers[number] for number in said.contradicts if number in numbers),
+async def _reconsidered(
+    metric: FaithfulnessOptions,
+    disputed: Mapping[Pair, Finding],
+    pairs: Mapping[Pair, EvidenceGroup],
+    ask: Ask,
+    count: AnswerCount,
+) -> dict[Pair, Finding]:
+    """Ask once more about claims whose verdict and evidence contradict each other, and say how.
+
+    Returns:
+        What the judge says now, of the claims for which it says something that can be read.
+    """
+    groups = _grouped(tuple(disputed), pairs)
+    question = _question(metric, groups, again=True)
+    remarks = "\n".join(
+        f'- c{number}: the verdict was "{finding.label}", but {finding.contradiction}.'
+        for number, finding in enumerate(disputed.values())
+    )
+    prompt = f"{question.prompt}\n\n{RECONSIDER}\n{remarks}"
+    try:
+        replies = await ask(replace(question, prompt=prompt, count=count))
+    except JudgeReplyInvalid:
+        return {}  # the first answer could be used, and stands
+    now = _findings(metric, tuple(disputed), pairs, replies)
+    return {pair: finding for pair, finding in now.items() if finding.label is not None}
+
+
+def _grouped(left: Sequence[Pair], pairs: Mapping[Pair, EvidenceGroup]) -> Groups:
+    """Group claims by the truths they are compared with, in the order of the first question."""
+    claims: dict[int, list[str]] = {}
+    truths: dict[int, tuple[str, ...]] = {}
+    for pair in left:
+        position, claim = pair
+        claims.setdefault(position, []).append(claim)
+        truths[position] = pairs[pair].truths
+    return tuple(
+        EvidenceGroup(tuple(texts), truths[position]) for position, texts in claims.items()
     )
 
 
-def _finding(said: Said | None, truths: Sequence[str], as_peer: bool) -> Finding:
+def _findings(
+    metric: FaithfulnessOptions,
+    left: Sequence[Pair],
+    pairs: Mapping[Pair, EvidenceGroup],
+    replies: Sequence[Said | None],
+) -> dict[Pair, Finding]:
+    """Read the replies to a question about these claims; numbers become texts of truths."""
+    texts = [truth for group in _grouped(left, pairs) for truth in group.truths]
+    numbers = {f"t{number}": text for number, text in enumerate(texts)}
+    return {
+        pair: _finding(said, pairs[pair].truths, numbers, as_peer=metric.as_peer)
+        for pair, said in zip(left, replies, strict=True)
+    }
+
+
+def _finding(
+    said: Said | None, truths: Sequence[str], numbers: Mapping[str, str], *, as_peer: bool
+) -> Finding:
+    """Make a finding of an entry. Numbers that do not stand above the claim name nothing.
+
+    A set with such a number is not whole: what is left of it speaks for a part of the claim.
+    """
+    if said is None:
+        return Finding(frozenset(truths), None, None)
+
+    def named(wanted: Sequence[str]) -> TruthSet:
+        return frozenset(numbers[each] for each in wanted if numbers.get(each) in truths)
+
+    whole = [each for each in said.sufficient if all(numbers.get(n) in truths for n in each)]
+    broken = [each for each in said.sufficient if each not in whole]
+    sufficient = smallest([named(each) for each in whole])
+    contradicts = named(said.contradicts)
+    partial = named(said.partial).union(*map(named, broken))
     return Finding(
         truths=frozenset(truths),
         said=said,
-        answered=understood(said, as_peer),
-        supports=frozenset(said.supports if said else ()),
-        contradicts=frozenset(said.contradicts if said else ()),
+        label=read_word(said.word, as_peer),
+        sufficient=sufficient,
+        partial=partial.difference(contradicts, *sufficient),
+        contradicts=contradicts,
     )
 
 
-def _question(metric: FaithfulnessOptions, groups: Groups) -> Question[tuple[Said | None, ...]]:
+def _question(
+    metric: FaithfulnessOptions, groups: Groups, *, again: bool
+) -> Question[tuple[Said | None, ...]]:
     parts, claims, truths = [], 0, 0
     for group in groups:
         parts.append(
@@ -230,7 +347,7 @@ def _question(metric: FaithfulnessOptions, groups: Groups) -> Question[tuple[Sai
         claims += len(group.claims)
         truths += len(group.truths)
     return Question(
-        step="verdicts",
+        step="verdicts-again" if again else "verdicts",
         task=FindEvidence(groups),
         system=metric.prompts.render("system"),
         prompt=metric.prompts.render("evidence", groups="\n\n".join(parts)),

@@ -1,47 +1,125 @@
 """From the evidence a judge named to the verdicts of a window. Pure.
 
-In a window a claim is contradicted if a contradicting truth is in view, else supported if a
-supporting one is, else not addressed. A claim for which the judge named no truth at all keeps the
-judge's word on it. A claim that the judge never compared with a truth in view, though asked to,
-has no verdict there unless another truth contradicts it.
+In a window a claim is contradicted if a contradicting truth is in view, else supported if a whole
+sufficient set of truths is. Else the judge's own verdict stands, where it was given with the same
+truths bearing on the claim as in this window; none is a special case of that. Everywhere else the
+claim has to be asked for that window (see `comparison`). Nothing ever raises the judge's verdict.
 
-Source: the set semantics under which the recorded cases of deepeval 4.3.1 replay exactly; there
-the judge weighs both kinds of truth itself, here `no` wins.
+Where the verdict and the evidence of one reply contradict each other, and asking again did not
+help, the verdict holds: its evidence is shown and decides nothing.
+
+Source: the rules of the recorded cases of deepeval 4.3.1 (fixtures/parity), whose judge depends on
+the truths it is shown alone; there it weighs both kinds of truth itself, here `no` wins.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from faithtui.domain.assessment import Claim, Evidence, Truth, Verdict
+from faithtui.domain.assessment import STANCES, Claim, Evidence, Stance, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import documents_of
 from faithtui.metrics.shapes import Said
-from faithtui.metrics.strategies.common import FaithfulnessOptions, read_word
+from faithtui.metrics.strategies.common import FaithfulnessOptions
 
-SUPPORTED_IN_VIEW = "A truth in view supports it; one that contradicts it is out of view."
+TruthSet = frozenset[str]
+"""Texts of truths."""
+
+SUPPORTED_IN_VIEW: Final = (
+    "Truths in view are sufficient for it; one that contradicts it is out of view."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One comparison of a claim with some truths."""
+    """What a judge said of a claim that it compared with some truths."""
 
-    truths: frozenset[str]
-    """Texts of the truths it was compared with."""
+    truths: TruthSet
+    """What the claim was compared with."""
     said: Said | None
     """None: the judge never answered for this claim."""
-    answered: bool
-    """Whether what it said can be used."""
-    supports: frozenset[str]
-    """Texts of truths."""
-    contradicts: frozenset[str]
+    label: str | None
+    """Its verdict; None where there is none that can be read."""
+    sufficient: tuple[TruthSet, ...] = ()
+    """Sets of which each is enough for the whole claim; none holds another one."""
+    partial: TruthSet = frozenset()
+    contradicts: TruthSet = frozenset()
 
     @property
-    def named(self) -> frozenset[str]:
-        """Texts of the truths that bear on the claim, by the judge's account."""
-        return self.supports | self.contradicts
+    def named(self) -> TruthSet:
+        """The truths that bear on the claim, by the judge's account."""
+        return self.partial.union(self.contradicts, *self.sufficient)
+
+    def meets(self, in_view: TruthSet) -> bool:
+        """Whether it is about a window with these truths: about one of them, or about none."""
+        return not self.truths.isdisjoint(in_view) or self.truths == in_view
+
+    @property
+    def contradiction(self) -> str | None:
+        """What the evidence says where the verdict says something else; None where they agree.
+
+        Where no truth was named there is nothing to contradict: the verdict is the judge's. So is a
+        `no` beside truths for a part: it may hold against a claim that the rest is stated nowhere.
+        """
+        if self.label is None:
+            return None
+        if self.contradicts:
+            return None if self.label == "no" else "a truth was named that contradicts the claim"
+        if self.sufficient:
+            return None if self.label == "yes" else "truths were named as sufficient for it"
+        if self.partial and self.label == "yes":
+            return "truths were named for a part of it only"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A claim's label in a window, and the finding it comes from."""
+
+    label: str | None
+    finding: Finding
+    follows: bool
+    """It follows from truths that were named, so the judge's verdict may have been another one."""
+
+
+def decide(
+    findings: Sequence[Finding], in_view: TruthSet, *, as_peer: bool = False
+) -> Decision | None:
+    """Decide a claim by the truths in view.
+
+    Args:
+        findings: Of this claim, in the order of asking.
+        in_view: Truths of the window.
+        as_peer: Take replies whose verdict cannot be read, too.
+
+    Returns:
+        None when the judge did not say enough: the claim has to be asked for this window.
+    """
+    agreeing = [each for each in findings if each.contradiction is None and _counts(each, as_peer)]
+    for finding in agreeing:
+        if not finding.contradicts.isdisjoint(in_view):
+            return Decision("no", finding, follows=True)
+    readable = [each for each in findings if _counts(each, as_peer)]
+    exact = [each for each in readable if each.truths == in_view]
+    for finding in findings:
+        # What was not said about a truth in view may have been a `no`.
+        if not _counts(finding, as_peer) and not exact and finding.meets(in_view):
+            return Decision(None, finding, follows=False)
+    for finding in agreeing:
+        if any(each <= in_view for each in finding.sufficient):
+            return Decision("yes", finding, follows=True)
+    bearing = frozenset[str]().union(*(each.named for each in findings))
+    for finding in (*exact, *readable):
+        if finding.truths & bearing == in_view & bearing:
+            return Decision(finding.label, finding, follows=False)
+    return None
+
+
+def _counts(finding: Finding, as_peer: bool) -> bool:
+    return as_peer or finding.label is not None
 
 
 @dataclass(slots=True)
@@ -62,6 +140,8 @@ class Known:
     """By text of the claim, in the order of asking; the first is that of its home window."""
     lost: dict[str, dict[str, str]] = field(default_factory=dict)
     """By text of the claim and of the truth: why the two could not be compared."""
+    undecided: dict[str, str] = field(default_factory=dict)
+    """By text of the claim: why the judge could not be asked about it in a window."""
 
     def look(self, conversation: Conversation, window: Window) -> None:
         """Collect the truths in a window's view, unless they were drawn from it as a whole."""
@@ -76,20 +156,23 @@ class Known:
                 found.extend(truths)
         self.truths[window.position] = unique(found)
 
-    def is_open(self, claim: str, in_view: Collection[str]) -> bool:
-        """Whether the judge named truths for a claim, always, and none of them is in view."""
-        return all(
-            found.named and found.named.isdisjoint(in_view) for found in self.findings[claim]
-        )
+    def in_view(self, window: Window) -> TruthSet:
+        """Give the truths of a window."""
+        return frozenset(truth.text for truth in self.truths[window.position])
 
-    def failure_of(self, window: Window, claims: Sequence[Claim]) -> str | None:
-        """Say why a window cannot be judged; None when it can."""
+    def claims_in(self, window: Window) -> Iterator[Claim]:
+        """Give the claims of a window's answers, in order, repeats kept."""
+        for interaction in window.interactions:
+            yield from self.claims.get(interaction, ())
+
+    def failure_of(self, window: Window) -> str | None:
+        """Say why a window cannot be judged; None when nothing it needs has failed."""
         for interaction in window.interactions:
             if interaction in self.failures:
                 return self.failures[interaction]
         if window.position in self.window_failures:
             return self.window_failures[window.position]
-        for claim in claims:
+        for claim in self.claims_in(window):
             lost = self.lost.get(claim.text, {})
             for truth in self.truths[window.position] if lost else ():
                 if truth.text in lost:
@@ -105,18 +188,20 @@ def derive(
     Raises:
         JudgeReplyInvalid: Under `as_peer`, a verdict is a word that the schema does not allow.
     """
-    claims = [
-        claim for interaction in window.interactions for claim in known.claims.get(interaction, ())
-    ]
-    failure = known.failure_of(window, claims)
+    failure = known.failure_of(window)
     if failure is not None:
         return WindowFindings(failure=failure)
     truths = known.truths[window.position]
     in_view = {truth.text: truth for truth in truths}
+    verdicts = []
+    for claim in known.claims_in(window):
+        findings = known.findings.get(claim.text, ())
+        decision = decide(findings, frozenset(in_view), as_peer=metric.as_peer)
+        if decision is None:
+            return WindowFindings(failure=known.undecided[claim.text])
+        verdicts.append(_verdict(claim, decision, tuple(_evidence(findings, in_view))))
     return WindowFindings(
-        verdicts=tuple(
-            _verdict(metric, claim, in_view, known.findings.get(claim.text, ())) for claim in claims
-        ),
+        verdicts=tuple(verdicts),
         truths=truths,
         without_context=not has_context(conversation, window),
     )
@@ -130,77 +215,48 @@ def unique(truths: Sequence[Truth]) -> tuple[Truth, ...]:
     return tuple(first.values())
 
 
-def _verdict(
-    metric: FaithfulnessOptions,
-    claim: Claim,
-    in_view: Mapping[str, Truth],
-    findings: Sequence[Finding],
-) -> Verdict:
-    """Decide a claim by the truths in view, given by their texts."""
-    contradicting = [
-        (finding, text)
-        for finding in findings
-        if finding.contradicts
-        for text in in_view
-        if text in finding.contradicts
-    ]
-    supporting = [
-        (finding, text)
-        for finding in findings
-        if finding.supports
-        for text in in_view
-        if text in finding.supports
-    ]
-    unanswered = [
-        finding
-        for finding in findings
-        if not (finding.answered or metric.as_peer or finding.truths.isdisjoint(in_view))
-    ]
-    if contradicting:
-        label, said = "no", contradicting[0][0].said
-    elif unanswered:
-        label, said = None, unanswered[0].said
-    elif supporting:
-        label, said = "yes", supporting[0][0].said
-        if said is not None and supporting[0][0].contradicts:
-            # The judge's reason and probability are about a truth that is out of view here.
-            said = replace(said, reason=SUPPORTED_IN_VIEW, confidence=None)
-    else:
-        return _without_evidence(metric, claim, findings)
-    return Verdict(
-        claim=claim,
-        label=label,
-        word=said.word if said else None,
-        reason=said.reason if said else None,
-        confidence=said.confidence if said else None,
-        evidence=tuple(Evidence(in_view[text], "supports") for _, text in supporting)
-        + tuple(Evidence(in_view[text], "contradicts") for _, text in contradicting),
-    )
+def smallest(sets: Collection[TruthSet]) -> tuple[TruthSet, ...]:
+    """Keep the sets that hold none of the others, each once."""
+    return tuple(dict.fromkeys(each for each in sets if not any(other < each for other in sets)))
 
 
-def _without_evidence(
-    metric: FaithfulnessOptions, claim: Claim, findings: Sequence[Finding]
-) -> Verdict:
-    """Decide a claim when no truth that was named for it is in view.
-
-    The home comparison's word stands when it named nothing. When it did, its word was about truths
-    that are out of view now; a peer's scripted judge then answers as it does where nothing bears.
-    """
-    usable = [finding for finding in findings if finding.answered or metric.as_peer]
-    if not usable:
-        return Verdict(claim, "idk", None, "No truth is in view to compare the claim with.")
-    of_nothing = [finding for finding in usable if not finding.named]
-    stands = of_nothing[:1] if metric.as_peer else [each for each in usable[:1] if not each.named]
-    if not stands:
-        return Verdict(claim, "idk", None, "No truth that bears on the claim is in view.")
-    said = stands[0].said
+def _verdict(claim: Claim, decision: Decision, evidence: tuple[Evidence, ...]) -> Verdict:
+    said = decision.finding.said
     if said is None:
-        return Verdict(claim, None)
-    if said.breaks_schema:
+        return Verdict(claim, None, evidence=evidence)
+    if decision.follows and decision.label != decision.finding.label:
+        # The judge's word, reason and probability are about truths that are out of view here.
+        return Verdict(claim, decision.label, None, SUPPORTED_IN_VIEW, None, evidence)
+    if said.breaks_schema and not decision.follows:
         raise JudgeReplyInvalid(
             f"the verdict {said.word!r} is not in the vocabulary the judge was bound to",
             raw=said.word or "",
         )
-    return Verdict(
-        claim, read_word(said.word, metric.as_peer), said.word, said.reason, said.confidence
+    return Verdict(claim, decision.label, said.word, said.reason, said.confidence, evidence)
+
+
+def _evidence(findings: Sequence[Finding], in_view: Mapping[str, Truth]) -> Iterator[Evidence]:
+    """List what was named for a claim among the truths in view: what supports it comes first.
+
+    A set counts as support where all of it is in view; else its truths speak for a part.
+    """
+    sets = smallest([each for finding in findings for each in finding.sufficient])
+    of_several = [each for each in sets if len(each) > 1]
+    named: dict[Stance, TruthSet] = {
+        "supports": frozenset[str]().union(*(each for each in sets if each <= in_view.keys())),
+        "contradicts": frozenset[str]().union(*(each.contradicts for each in findings)),
+    }
+    named["partial"] = (
+        frozenset[str]().union(*(each.named for each in findings))
+        - named["supports"]
+        - named["contradicts"]
     )
+    for stance in STANCES:
+        for text, truth in in_view.items():
+            if text in named[stance]:
+                numbers = tuple(
+                    number
+                    for number, each in enumerate(of_several, start=1)
+                    if stance == "supports" and text in each and each <= in_view.keys()
+                )
+                yield Evidence(truth, stance, numbers)

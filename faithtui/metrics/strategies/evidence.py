@@ -3,7 +3,8 @@
 Per interaction: the truths of its new documents and the claims of its answers. For every few
 interactions: one question that compares their claims with all truths in view and the earlier claims
 in view with the new truths. So every (claim, truth) pair that shares a window is judged exactly
-once. `derivation` turns the evidence into each window's verdicts.
+once. `derivation` turns the evidence into each window's verdicts; a claim that it cannot decide in
+a window is asked about again, with all truths of that window.
 
 Differences from the peer (deepeval 4.3.1), stated in docs/metrics/turn-faithfulness.md: an answer
 is read with the messages just before as reference only, and `no` wins over `yes` where both kinds
@@ -20,7 +21,7 @@ from faithtui.metrics.base import Ask
 from faithtui.metrics.concurrency import together
 from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.strategies.common import FaithfulnessOptions, with_peer_reasons
-from faithtui.metrics.strategies.comparison import compare, settle
+from faithtui.metrics.strategies.comparison import ask_undecided, compare
 from faithtui.metrics.strategies.derivation import Known, derive
 from faithtui.metrics.strategies.extraction import read
 
@@ -43,7 +44,6 @@ async def gather(
         await compare(metric, conversation, windows, ask, known, is_read)
 
     await together((part() for part in (reading, comparing)), at_once=metric.async_mode)
-    if metric.as_peer:
-        await settle(metric, windows, ask, known)
+    await ask_undecided(metric, windows, ask, known)
     findings = [derive(metric, conversation, window, known) for window in windows]
     return await with_peer_reasons(metric, findings, ask)

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
+from faithtui.domain.assessment import Stance
 from faithtui.domain.conversation import Image, Span
 from faithtui.domain.evidence import (
     QUOTE_FROM,
@@ -71,6 +72,29 @@ _GROUPS: Mapping[Where, str] = {
 }
 
 
+STANCE_LOOKS: Final[tuple[tuple[Stance, str], ...]] = (
+    ("contradicts", "bad"),
+    ("supports", "good"),
+    ("partial", "unsure"),
+)
+"""What truths say of a claim, in the order of drawing, each with its look."""
+
+STANCE_WORDS: Final[Mapping[Stance, str]] = {
+    "contradicts": "contradicts",
+    "supports": "supports",
+    "partial": "supports a part",
+}
+
+
+def truth_sets(claim: ClaimView, numbers: Mapping[TruthId, int]) -> list[list[int]]:
+    """List the sets of truths that support a claim only together, by the numbers of the truths."""
+    sets: dict[int, list[int]] = {}
+    for each in claim.evidence:
+        for number in each.sets if each.truth in numbers else ():
+            sets.setdefault(number, []).append(numbers[each.truth])
+    return [sorted(sets[number]) for number in sorted(sets)]
+
+
 @dataclass(frozen=True, slots=True)
 class PassageView:
     """A passage, ranked for a claim."""
@@ -81,7 +105,7 @@ class PassageView:
     where: Where
     read: ReadText
     ranked: RankedPassage
-    truths: tuple[tuple[int, str], ...]
+    truths: tuple[tuple[int, Stance], ...]
     """T numbers the judge named for the claim in this passage, each with its stance."""
     ranks: bool = True
     """How well it matches says something; a statement's own passage is just the passage."""
@@ -187,7 +211,7 @@ def ranked_passages(
         seen |= group.keys()
     truths = {truth.id: truth for truth in view.truths}
     named: dict[int, list[NamedTruth]] = {}
-    numbers: dict[int, list[tuple[int, str]]] = {}
+    numbers: dict[int, list[tuple[int, Stance]]] = {}
     for each in claim.evidence:
         truth = truths.get(each.truth)
         if truth is None or truth.document is None:
@@ -332,9 +356,9 @@ def _heading(passage: PassageView, chosen: bool) -> list[Piece]:
         pieces.append(Piece(f" · differs: {kinds}", "warn"))
     if passage.lost:
         pieces.append(Piece(f" · {fmt.plural(passage.lost, 'fact')} in no truth", "warn"))
+    looks = dict(STANCE_LOOKS)
     for number, stance in passage.truths:
-        look = "good" if stance == "supports" else "bad"
-        pieces.append(Piece(f" · T{number} {stance}", look))
+        pieces.append(Piece(f" · T{number} {STANCE_WORDS[stance]}", looks[stance]))
     return pieces
 
 
@@ -360,7 +384,12 @@ def marked(passage: PassageView, part: Span, *, one_line: bool = False) -> list[
     """Give a stretch of a passage with quotes between « » and telling words marked."""
     text = passage.document.text
     make = joined_line if one_line else _whole
-    looks = {None: "quote", "supports": "quote-good", "contradicts": "quote-bad"}
+    looks = {
+        None: "quote",
+        "partial": "quote",
+        "supports": "quote-good",
+        "contradicts": "quote-bad",
+    }
     edges = {part.start, part.end}
     for span in (
         *(quote.span for quote in passage.ranked.quotes),

@@ -7,7 +7,14 @@ from faithtui.domain.lost import LostFact
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter, references_of
-from faithtui.tui.drawing.evidence import ReadView, joined_line, lost_for, read_claim
+from faithtui.tui.drawing.evidence import (
+    STANCE_LOOKS,
+    ReadView,
+    joined_line,
+    lost_for,
+    read_claim,
+    truth_sets,
+)
 from faithtui.tui.drawing.images import image_lines, image_numbers
 from faithtui.tui.lines import BLANK, Line, Piece, line, shown, shown_line, wrap
 
@@ -123,6 +130,9 @@ def _lost(text: str, fact: LostFact) -> list[Piece]:
     return [*pieces, Piece("»", "quote")]
 
 
+_VERBS = {"contradicts": "contradict", "supports": "support", "partial": "support a part of"}
+
+
 def named_references(
     view: ReviewView,
     claim: ClaimView,
@@ -136,7 +146,9 @@ def named_references(
     by_id = {truth.id: truth for truth in view.truths}
     lines: list[Line] = []
     unit = f"{spec.units[0]} {claim.number}"
-    for stance, look in (("contradicts", "bad"), ("supports", "good")):
+    letter = reference_letter(spec)
+    together = truth_sets(claim, {truth.id: truth.number for truth in view.truths})
+    for stance, look in STANCE_LOOKS:
         chosen = [
             by_id[each.truth]
             for each in claim.evidence
@@ -147,8 +159,10 @@ def named_references(
         if not spec.references_are_facts:
             words = f"{references_of(spec)} that {unit} serves"
         else:
-            what = "contradict" if stance == "contradicts" else "support"
-            words = f"{references_of(spec)} that {what} {unit}"
+            words = f"{references_of(spec)} that {_VERBS[stance]} {unit}"
+        if stance == "supports" and together:
+            sets = ", ".join("+".join(f"{letter}{n}" for n in each) for each in together[:5])
+            words += f" ({sets} only together)"
         lines += wrap([Piece(words, f"{look} strong")], width - 1, first=[Piece(" ")])
         for truth in chosen:
             note = "" if home in truth.windows else f"not in w{home + 1}"

@@ -9,6 +9,7 @@ from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter
 from faithtui.tui.drawing.claims import wrote_otherwise
+from faithtui.tui.drawing.evidence import STANCE_LOOKS, STANCE_WORDS, truth_sets
 from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, cut, line, shown, shown_line, width_of, wrap
 from faithtui.tui.place import Focus, heard, verdict_in
@@ -185,14 +186,18 @@ def _truths(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     letter = reference_letter(shown_view.spec)
     facts = shown_view.spec.references_are_facts
     pieces: list[Piece] = []
-    for stance, look in (("contradicts", "bad"), ("supports", "good")):
+    for stance, look in STANCE_LOOKS:
         named = [
-            f"{letter}{numbers[e.truth]}"
+            numbers[e.truth]
             for e in claim.evidence
-            if e.stance == stance and e.truth in numbers
+            if e.stance == stance and e.truth in numbers and not e.sets
         ]
+        for together in truth_sets(claim, numbers)[:3] if stance == "supports" else ():
+            listed = "+".join(f"{letter}{n}" for n in together)
+            pieces.append(Piece(f" · {listed} support together", look))
         if named:
-            words = f"{' '.join(named[:5])} {stance}" if facts else f"serves {' '.join(named[:5])}"
+            listed = " ".join(f"{letter}{n}" for n in named[:5])
+            words = f"{listed} {STANCE_WORDS[stance]}" if facts else f"serves {listed}"
             pieces.append(Piece(f" · {words}", look))
     return pieces
 
