@@ -111,7 +111,7 @@ def _bad_index(reply: Json) -> Json:
     if not _holds_verdicts(reply):
         return reply
     return {
-        name: {**each, "supports": ["t999", "x"]} if "supports" in each else each
+        name: {**each, "sufficient": [["t999"], ["x"]]} if "sufficient" in each else each
         for name, each in reply.items()
     }
 

@@ -33,10 +33,10 @@ VERDICT = {
     "type": "object",
     "properties": {
         "reason": {"type": "string"},
-        "supports": {"type": "array", "items": {"type": "string"}},
+        "sufficient": {"type": "array", "items": {"type": "string"}},
         "verdict": {"type": "string", "enum": ["yes", "no", "idk"]},
     },
-    "required": ["reason", "supports", "verdict"],
+    "required": ["reason", "sufficient", "verdict"],
     "additionalProperties": False,
 }
 SCHEMA = {
