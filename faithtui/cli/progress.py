@@ -143,7 +143,8 @@ class ProgressLine:
         else:
             parts.append(duration(elapsed))
         parts.append(plural(progress.windows, "window"))
-        parts.append(plural(progress.calls, "call"))
+        again = f" ({progress.calls_again} asked again)" if progress.calls_again else ""
+        parts.append(f"{plural(progress.calls, 'call')}{again}")
         if progress.calls and elapsed >= 1:
             parts.append(f"{60 * progress.calls / elapsed:.0f}/min")
         if progress.calls_stored:

@@ -8,7 +8,7 @@ nothing, follows the rules of `sending`, and is not counted here.
 from typing import Final
 
 from faithtui.errors import JudgeAnswersUsedUp, JudgeError
-from faithtui.metrics.base import AnswerCount
+from faithtui.metrics.base import AGAIN, AnswerCount
 
 MOST_ANSWERS: Final = 8
 """An answer that was cut needs two, one that has to be asked for in another form three, and
@@ -33,6 +33,16 @@ def check_answers_left(step: str, count: AnswerCount) -> None:
         f"answer could be used; the last one: {problem}. Choose another model",
         raw=count.raw,
     )
+
+
+def is_asked_again(step: str, count: AnswerCount) -> bool:
+    """Whether the answer that just came was to something that was asked before.
+
+    Args:
+        step: The question.
+        count: Its answers, the one that came among them.
+    """
+    return count.answers > 1 or step.endswith(AGAIN)
 
 
 def is_answered(error: JudgeError) -> bool:

@@ -72,6 +72,7 @@ class Course:
             skipped=old.skipped + changes.get("skipped", 0),
             windows=old.windows + changes.get("windows", 0),
             calls=tally.calls,
+            calls_again=tally.calls_again,
             calls_stored=tally.calls_stored,
             in_flight=tally.in_flight,
             retries=tally.retries,
@@ -309,6 +310,7 @@ def _last_totals(row: RunRow, latest: Progress) -> Progress:
     return replace(
         _totals(row),
         calls=latest.calls,
+        calls_again=latest.calls_again,
         calls_stored=latest.calls_stored,
         retries=latest.retries,
     )

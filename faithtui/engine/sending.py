@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
-from faithtui.engine.answer_limit import check_answers_left, is_answered
+from faithtui.engine.answer_limit import check_answers_left, is_answered, is_asked_again
 from faithtui.engine.budgeting import Budget, Caps, Spent
 from faithtui.engine.keeping import Asked, Replies, to_store
 from faithtui.engine.ladder import Ladder
@@ -78,6 +78,8 @@ class Tally:
     """Counts of calls, kept by the engine's thread alone."""
 
     calls: int = 0
+    calls_again: int = 0
+    """Of these, what was asked before, whole or in part."""
     calls_stored: int = 0
     in_flight: int = 0
     retries: int = 0
@@ -265,6 +267,7 @@ class Sender:
                     cost_nusd=cost,
                     prices=self._pricing.date,
                 )
+                self.tally.calls_again += is_asked_again(asked.step, asked.count)
                 self._count(asked.step, reply, kept.tokens_in, kept.tokens_out, kept.cost_nusd)
                 self.tally.estimated += is_estimated
                 try:

@@ -8,7 +8,7 @@ store and exports need stands in `MetricSpec` and `ScoringRule`.
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from faithtui.domain.assessment import Assessment, Claim, ClaimKind, Conclusion
 from faithtui.domain.conversation import Conversation, Image
@@ -24,6 +24,10 @@ FindingsT = TypeVar("FindingsT")
 
 STOPS_THE_RUN = (JudgeUnusable,)
 """Errors after which no other question can succeed either; a metric lets them through."""
+
+
+AGAIN: Final = "-again"
+"""Ends the step of a question that asks about claims which other questions asked about before."""
 
 
 class Mismatch(ValueError):

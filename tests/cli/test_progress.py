@@ -51,6 +51,11 @@ def test_lines_in_a_file_are_whole_and_count_in_words() -> None:
     ]
 
 
+def test_calls_for_what_was_asked_before_are_counted_beside_all_calls() -> None:
+    (line,) = lines(RunStarted(RUN, Progress(1, 0, calls=310, calls_again=59)))
+    assert line.endswith("310 calls (59 asked again)")
+
+
 def test_money_and_tokens_stand_beside_their_limits() -> None:
     spent = Progress(
         2, 1, calls=3, tokens_in=900, tokens_cached=600, tokens_out=40, cost_nusd=12_300_000

@@ -214,6 +214,7 @@ async def test_reaching_the_limit_is_a_failure_that_says_what_came_last(server: 
             await asker.ask(question, None)
     assert len(server.sent) == MOST_ANSWERS
     assert isinstance(caught.value, JudgeAnswersUsedUp)
+    assert (asker.tally.calls, asker.tally.calls_again) == (8, 7)
     assert "`claims` was answered 8 times, the most that a question may cost" in str(caught.value)
     assert "ran into the limit of tokens. Choose another model" in str(caught.value)
 
@@ -229,4 +230,4 @@ async def test_refusals_cost_nothing_and_are_not_counted(server: FakeServer) -> 
         assert await asker.ask(question, None) == ("It is free.",)
     assert len(server.sent) == 11
     assert question.count.answers == 1
-    assert (asker.tally.calls, asker.tally.retries) == (1, 10)
+    assert (asker.tally.calls, asker.tally.calls_again, asker.tally.retries) == (1, 0, 10)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from faithtui.domain.conversation import normalised
 from faithtui.errors import JudgeAnswersUsedUp, JudgeReplyInvalid
 from faithtui.metrics.again import ASKED_AGAIN
-from faithtui.metrics.base import Ask, Question
+from faithtui.metrics.base import AGAIN, Ask, Question
 from faithtui.metrics.relevance.questions import which_statements
 from faithtui.metrics.relevance.replies import Statement
 from faithtui.metrics.relevance.words import contradicts_itself, understood
@@ -62,7 +62,7 @@ async def statements_of(
         return found
     reconsider = question(which_statements(disputed, 0, contradictory=True, as_peer=as_peer))
     try:
-        said = await ask(replace(reconsider, step="verdicts-again", count=first.count))
+        said = await ask(replace(reconsider, step=f"{first.step}{AGAIN}", count=first.count))
     except JudgeReplyInvalid:
         return found  # the first answer could be used, and stands
     now = {each.text: each for each in _aligned(disputed, said) if understood(each.said, as_peer)}

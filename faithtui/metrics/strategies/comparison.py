@@ -20,7 +20,7 @@ from faithtui.domain.tasks import EvidenceGroup, FindEvidence
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeAnswersUsedUp, JudgeError, JudgeReplyInvalid
 from faithtui.metrics.again import ASKED_AGAIN
-from faithtui.metrics.base import AnswerCount, Ask, Question
+from faithtui.metrics.base import AGAIN, AnswerCount, Ask, Question
 from faithtui.metrics.concurrency import together
 from faithtui.metrics.prompting import numbered
 from faithtui.metrics.shapes import Said, verdicts_by_key
@@ -347,7 +347,7 @@ def _question(
         claims += len(group.claims)
         truths += len(group.truths)
     return Question(
-        step="verdicts-again" if again else "verdicts",
+        step=f"verdicts{AGAIN}" if again else "verdicts",
         task=FindEvidence(groups),
         system=metric.prompts.render("system"),
         prompt=metric.prompts.render("evidence", groups="\n\n".join(parts)),
