@@ -71,7 +71,7 @@ def test_the_limits_in_the_warnings_are_those_of_the_code() -> None:
         ({}, "0, 1/2, 2/3"),
         ({0: "yes"}, "1, 1, 1"),
         ({2: "no"}, "0, 1/2, 1/3"),
-        ({0: "x"}, "no claim: 1, then 1/1, 2/2"),
+        ({0: "x"}, "undefined, then 1/1, 2/2"),
     ],
 )
 def test_the_example_by_hand_has_the_scores_that_the_code_gives(
@@ -103,7 +103,7 @@ def scored(
         )
         for last in range(len(labels))
     ]
-    return score_set(windows, ScoringRule(("yes", "idk"), when_empty=1.0), human)
+    return score_set(windows, ScoringRule(("yes", "idk"), when_empty=None), human)
 
 
 @pytest.mark.parametrize(("number", "size"), [(1, 10), (3, 10), (12, 10), (12, 2), (7, 1)])
