@@ -278,7 +278,9 @@ def _composed_conclusion(
     if score.value is not None and score.value >= 1 - TOLERANCE:
         return "; ".join(("nothing lowered the score", *_left_out(assessments)))
     counted = "; ".join(what_lowered(spec.labels, spec.units, rule, assessments))
-    costs = "; ".join(each for each in noted if each not in _left_out(assessments))
+    left_out = _left_out(assessments)
+    # Under a peer's rules a window that lost nothing has a reason too.
+    costs = "; ".join(each for each in noted if each not in left_out and not finds_no_fault(each))
     return ": ".join(part for part in (counted, costs) if part)
 
 

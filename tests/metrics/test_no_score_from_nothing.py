@@ -7,7 +7,7 @@ import pytest
 from faithtui.domain.assessment import Assessment, Claim, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.scores import Score, ScoreState, scored
-from faithtui.domain.tasks import ConcludeReasons, ExplainScore
+from faithtui.domain.tasks import ConcludeReasons, ExplainRelevance, ExplainScore
 from faithtui.domain.windows import Window
 from faithtui.metrics import turn_faithfulness
 from faithtui.metrics.base import Question
@@ -143,6 +143,29 @@ async def test_no_reason_finds_nothing_wrong_beside_a_score_that_was_lowered(
     assert (conclusion.score.value, conclusion.success) == (0.0, False)
     assert conclusion.reason is not None
     assert conclusion.reason.startswith("1 claim contradicted; 1 claim not addressed: ")
+
+
+@pytest.mark.parametrize("key", ["turn-faithfulness", "turn-contextual-relevancy"])
+async def test_what_the_peer_says_of_a_faultless_window_is_not_said_of_a_lowered_mean(
+    key: str,
+) -> None:
+    def script(question: Question[Any], answer: Json) -> Json:
+        match question.task:
+            case ConcludeReasons(reasons=reasons):
+                return {"reason": " ".join(reasons)}
+            case ExplainScore(score=1.0) | ExplainRelevance(score=1.0):
+                return {"reason": "Nothing contradicts the documents, and nothing is irrelevant."}
+            case _:
+                return answer
+
+    statements = {"D0.": [{"statement": "s", "relevant_to": ["Q9?"]}], "D1.": []}
+    oracle = facts(1) | {"statements": statements, "claims": {"A0.": ["a0 two"], "A1.": ["k"]}}
+    using = metric(key, as_peer=True, window_size=1, threshold=0.9)
+    _, conclusion = await judge(using, talk(2), ScriptedAsk(oracle, script))
+    assert (conclusion.score.value, conclusion.success) == (0.5, False)
+    assert conclusion.reason is not None
+    assert conclusion.reason.startswith("1 ")
+    assert "othing" not in conclusion.reason
 
 
 async def test_no_reason_finds_something_wrong_where_nothing_lowered_the_score() -> None:
