@@ -264,9 +264,9 @@ class ScoreSet:
     """The three scores of a conversation."""
 
     windowed: Score
-    """Mean over windows: the peer's definition and the headline. Early turns weigh more."""
+    """Mean over windows that have a score: the headline. Early turns weigh more."""
     per_interaction: Score
-    """Mean over interactions, each once."""
+    """Mean over interactions that have a score, each once."""
     pooled: Score
     """All claims together, each once."""
 

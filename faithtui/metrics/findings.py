@@ -29,6 +29,10 @@ MOST_NOTED = 100
 """Notes that go into the question for a final reason, about three pages of them."""
 
 
+STRICT = "strict mode: one of these is enough for a score of 0"
+"""Noted where a whole conversation got 0 for what may be a single claim."""
+
+
 @dataclass(frozen=True, slots=True)
 class WindowFindings:
     """What was found out about one window, before it is scored."""
@@ -302,7 +306,8 @@ def _noted(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, .
     )
     more = len(noted) - MOST_NOTED
     shown = (*noted[:MOST_NOTED], f"and {more} more") if more > 0 else noted
-    return (*shown, *_left_out(assessments))
+    strict = (STRICT,) if rule.strict and noted else ()
+    return (*shown, *strict, *_left_out(assessments))
 
 
 def has_context(conversation: Conversation, window: Window) -> bool:

@@ -198,6 +198,16 @@ async def test_the_peers_reason_is_asked_with_all_that_cost_something() -> None:
     assert (task.score, len(task.findings)) == (0.5, 1)
 
 
+async def test_a_strict_conversation_says_that_one_is_enough() -> None:
+    ask = ScriptedAsk(facts(1), answering("No problem was found."))
+    _, conclusion = await judge(metric(strict_mode=True), talk(1), ask)
+    assert (conclusion.score.value, conclusion.success) == (0.0, False)
+    (task,) = ask.tasks(ConcludeReasons)
+    note = "strict mode: one of these is enough for a score of 0"
+    assert task.reasons == ("a0 two (no): because", note)
+    assert conclusion.reason == f"1 claim contradicted: a0 two (no): because; {note}"
+
+
 def test_what_lowered_a_score_is_counted_once_for_each_claim() -> None:
     spec = turn_faithfulness.SPEC
     rule = metric(penalize_ambiguous_claims=True).rule
