@@ -7,6 +7,7 @@ from faithtui.cli.importing import progress_line
 from faithtui.cli.opening import has_terminal, reviewing_as, show_app
 from faithtui.cli.output import put, put_json, say
 from faithtui.cli.progress import ProgressLine
+from faithtui.cli.running import score_parts
 from faithtui.config import load_configured
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
@@ -52,7 +53,7 @@ def _print(store: Store, run: RunId, *, complete: bool, as_json: bool) -> None:
 def _summary(agreement: RunAgreement) -> str:
     row, report = agreement.row, agreement.report
     primary = report.primary
-    score = "no score" if row.score is None else f"mean score {row.score:.2f}"
+    score = " · ".join(score_parts(row))
     return "\n".join(
         (
             f"run {row.id}: {row.spec.metric} by the embedded judge over MTRAG conversations",

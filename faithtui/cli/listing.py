@@ -14,7 +14,7 @@ from faithtui.domain.filters import Filter, Scope, read_filter
 from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.plain import visible_line
-from faithtui.domain.scores import Score, ScoreSet
+from faithtui.domain.scores import Score, ScoreSet, ScoreState, left_out_words
 from faithtui.engine.conversation_json import item_json, run_json, view_json
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
@@ -55,6 +55,7 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
             Column("conversations", "right"),
             Column("failed", "right"),
             Column("skipped", "right"),
+            Column("undefined", "right"),
             Column("claims", "right"),
             Column("labelled", "right"),
             Column("score", "right"),
@@ -72,6 +73,7 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
                 f"{row.done + row.failed + row.skipped}/{row.conversations}",
                 str(row.failed),
                 str(row.skipped),
+                str(row.undefined),
                 str(row.claims),
                 str(row.labelled),
                 _number(row.score),
@@ -158,6 +160,7 @@ def _conversations(
             Column("state"),
             Column("score", "right"),
             Column("corrected", "right"),
+            Column("undefined", "right"),
             *(Column(name, "right") for name in labels.names),
             Column("none", "right"),
             Column("labelled", "right"),
@@ -174,10 +177,11 @@ def _conversations(
                     if row.corrected is None or not row.labelled
                     else row.corrected.windowed.value
                 ),
+                f"{row.undefined_windows}/{row.windows}",
                 *(str(row.labels.get(name, 0)) for name in labels.names),
                 str(row.missing),
                 f"{row.labelled}/{row.claims}",
-                row.reason or "",
+                row.reason or _why_undefined(row) or "",
             )
             for row in rows
         ],
@@ -202,10 +206,18 @@ def _number(value: float | None) -> str:
     return "—" if value is None else f"{value:.2f}"
 
 
-def _score(score: Score) -> str:
-    if score.value is not None:
-        return f"{score.value:.2f}"
-    return f"{score.state.value} ({score.reason})"
+def _why_undefined(row: ItemRow) -> str | None:
+    """Say why a judged conversation has no score."""
+    score = None if row.scores is None else row.scores.windowed
+    return score.reason if score and score.state is ScoreState.UNDEFINED else None
+
+
+def _score(score: Score, parts: int = 0, noun: str = "window") -> str:
+    """Write a score; of a mean also what it leaves out of so many parts."""
+    if score.value is None:
+        return f"{score.state.value} ({score.reason})"
+    left_out = left_out_words(score.undefined, score.skipped, parts, noun)
+    return f"{score.value:.2f}" + (f" ({left_out})" if left_out else "")
 
 
 def _view_lines(view: ReviewView) -> list[str]:
@@ -222,9 +234,14 @@ def _view_lines(view: ReviewView) -> list[str]:
         lines.append(f"{item.state.value}: {visible_line(item.reason)}")
     # What has no score for the reason above needs no second telling of it.
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
-        lines.append(f"judge: {_scores(item.scores)}")
+        lines.append(f"judge: {_scores(item.scores, item.windows)}")
     if item.corrected is not None and item.labelled:
-        lines.append(f"corrected: {_scores(item.corrected)}")
+        lines.append(f"corrected: {_scores(item.corrected, item.windows)}")
+    lines += [
+        visible_line(f"window {each.position + 1}: {_score(each.score)}")
+        for each in view.windows
+        if each.score.state in (ScoreState.UNDEFINED, ScoreState.SKIPPED)
+    ]
     lines += _notes(view)
     truths = {truth.id: truth for truth in view.truths}
     spec = entry(view.run.spec.metric).spec
@@ -300,8 +317,12 @@ def _wrapped(text: str, indent: str) -> list[str]:
     )
 
 
-def _scores(scores: ScoreSet) -> str:
+def _scores(scores: ScoreSet, windows: int) -> str:
+    if scores.windowed.reason and scores.windowed.reason == scores.per_interaction.reason:
+        return _score(scores.windowed)
+    # There is one window for each interaction.
     return (
-        f"windowed {_score(scores.windowed)} · per interaction {_score(scores.per_interaction)} · "
+        f"windowed {_score(scores.windowed, windows)} · "
+        f"per interaction {_score(scores.per_interaction, windows, 'interaction')} · "
         f"pooled {_score(scores.pooled)}"
     )

@@ -16,6 +16,7 @@ from faithtui.cli.previewing import announce, show_preview
 from faithtui.cli.progress import ProgressLine, print_event
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
+from faithtui.domain.scores import left_out_words
 from faithtui.engine import planner, runner
 from faithtui.engine.budgeting import NUSD, Caps
 from faithtui.engine.circumstances import Circumstances, circumstances
@@ -200,7 +201,8 @@ def execute(
         raise
     row = store.runs.row(run)
     if not as_json:
-        put(summary(row, store.runs.reasons(run, ItemState.SKIPPED)))
+        skipped = store.runs.reasons(run, ItemState.SKIPPED)
+        put(summary(row, skipped, store.runs.undefined_reasons(run)))
     if row.state is RunState.WAITING:
         say(f"run {run} waits: {row.reason}; come back with faithtui run --resume {run}")
         return 0
@@ -247,12 +249,13 @@ def ending_by_signals(heard: list[signal.Signals]) -> Iterator[None]:
                 loop.remove_signal_handler(each)
 
 
-def summary(row: RunRow, skipped: Mapping[str, int]) -> str:
+def summary(row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int]) -> str:
     """Say in a line what a run found.
 
     Args:
         row: The run.
         skipped: How many conversations were skipped for which reason.
+        undefined: How many were judged and have no score, and why.
     """
     parts = [f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}"]
     parts.append(f"{row.done} of {row.conversations} conversations judged")
@@ -261,12 +264,24 @@ def summary(row: RunRow, skipped: Mapping[str, int]) -> str:
         parts.append(f"{row.failed} failed")
     one, many = entry(row.spec.metric).spec.units
     parts.append(f"{row.claims} {one if row.claims == 1 else many}")
-    parts.append("no score" if row.score is None else f"mean score {row.score:.2f}")
+    parts += score_parts(row)
+    parts += [f"{count} undefined: {reason}" for reason, count in undefined.items()]
     if row.cost_nusd:
         parts.append(f"${row.cost_nusd / NUSD:.4f}")
     if row.unpriced_calls:
         parts.append(f"the price of {plural(row.unpriced_calls, 'call')} is not known")
     return " · ".join(parts)
+
+
+def score_parts(row: RunRow) -> list[str]:
+    """Say a run's mean score, of how many conversations it is, and what it leaves out."""
+    score = "no score"
+    if row.score is not None:
+        score = f"mean score {row.score:.2f}"
+        if row.scored < row.done:
+            score += f" over {row.scored} of {plural(row.done, 'conversation')}"
+    left_out = left_out_words(row.undefined_windows, row.skipped_windows, row.windows)
+    return [score, left_out] if left_out else [score]
 
 
 def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:

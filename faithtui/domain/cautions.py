@@ -95,7 +95,7 @@ def _numbers(report: AgreementReport) -> Iterator[Caution]:
         if each.vacuous:
             message = (
                 f"{_count(each.vacuous, name, f'{name}s')} without anything to judge: left out, "
-                "as the score is fixed by rule."
+                "as there is no score, or one that a peer's rule fixes."
             )
             yield Caution("vacuous_windows", Severity.INFO, message, None, (Figure.SCORES,))
         if each.threshold is not None and each.threshold.chosen_on == "same_labels":

@@ -106,8 +106,9 @@ WORDS: dict[FindingKind, KindWords] = {
     ),
     FindingKind.NO_CLAIMS: KindWords(
         "windows without claims",
-        "The judge found nothing to judge there. By the rule of most metrics such a window scores "
-        "1.0, which says nothing about faithfulness.",
+        "The judge found nothing to judge there, so the window has no score and no mean counts it. "
+        "Under --as-peer, and in runs of earlier versions, it scores 1.0 by the peer's rule, which "
+        "says nothing about faithfulness.",
         "Read the answers: small talk is fine, missed claims are not (code 1). Keep the count in "
         "mind when you read the score.",
     ),

@@ -150,7 +150,7 @@ class ScoreReading:
     human: float | None
     """The metric's formula on people's labels; None unless every claim has one."""
     claims: int
-    """Unique claims in it; 0: the score is fixed by rule and says nothing."""
+    """Unique claims in it; 0: it has no score, or one that a rule fixes and that says nothing."""
     labelled: int
     """Of those, the ones with a verdict of people that counts."""
 

@@ -38,6 +38,20 @@ _SUPPORTS = re.compile(
     r"can\s+be\s+(?:directly\s+)?inferred|is\s+(?:directly\s+)?relevant)\b",
     re.IGNORECASE,
 )
+_NO_FAULT = re.compile(
+    r"\b(?:no|without(?:\s+any)?|free\s+of)\s+(?:\w+\s+){0,2}?"
+    r"(?:problems?|issues?|errors?|faults?|mistakes?|discrepanc(?:y|ies)|contradictions?)\b|"
+    r"\bno(?:thing|\s+\w+)\s+(?:\w+\s+){0,2}?"
+    r"(?:wrong|unsupported|irrelevant|unfaithful|contradicted|lowered)\b|"
+    r"\bnothing\s+(?:contradict|lower)\w*|"
+    r"\bno\s+(?:claim|statement)s?\s+(?:was|were)\s+found\b|"
+    r"\b(?:all|every(?:thing)?|each|fully|entirely|completely)\b[^.;]*?"
+    r"\b(?:supported|holds?|agrees?|consistent|faithful|relevant|grounded|backed)\b",
+    re.IGNORECASE,
+)
+_EXCEPTS = re.compile(
+    r"\b(?:all\s+but|almost|nearly|apart\s+from|other\s+than|only)\b", re.IGNORECASE
+)
 _TURN = re.compile(r"\b(?:but|however|although|though|while|yet|except|despite|whereas)\b|;", re.I)
 
 
@@ -62,6 +76,23 @@ def contradicts(reason: str | None, polarity: Polarity) -> bool:
             return said == "unsupported"
         case Polarity.BAD | Polarity.UNSURE:
             return said == "supported"
+
+
+def finds_no_fault(reason: str) -> bool:
+    """Say whether the reason of a score claims that nothing was wrong at all.
+
+    "No problem was found" and "all claims are supported" do. What turns ("all but two are
+    supported", "no contradiction, but …") does not: it goes on to say what was wrong.
+    """
+    text = reason[:2_000]
+    if _TURN.search(text) or _EXCEPTS.search(text):
+        return False
+    return any(not _DENIED.search(text[: found.start()]) for found in _NO_FAULT.finditer(text))
+
+
+def finds_fault(reason: str) -> bool:
+    """Say whether the reason of a score claims that something was wrong."""
+    return leaning(reason) == "unsupported"
 
 
 def _said(part: str) -> set[Leaning]:

@@ -100,6 +100,11 @@ def _unit_scores(
         auroc=no_bar if bar is None else auroc_estimate(passing, level),
         corrected=_corrected(judged, design, level),
         threshold=None if bar is None or len(both) < FEWEST else _threshold(passing, bar, settings),
+        unscored=sum(
+            each.judge is None or (each.labelled == each.claims and each.human is None)
+            for each in judged
+            if not 0 < each.labelled < each.claims
+        ),
     )
 
 

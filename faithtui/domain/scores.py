@@ -5,6 +5,7 @@ Undefined, incomplete, failed and skipped are states with a reason, never number
 """
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,13 +15,19 @@ from faithtui.domain.labels import NOT_A_CLAIM
 TOLERANCE = 1e-9
 """Three windows of 0.7 meet a threshold of 0.7, though their float mean is 0.6999999999999998."""
 
+NOTHING_JUDGED = "nothing was judged"
+"""Why there is no score where nobody knows more."""
+
+NO_FAIR_CLAIM = "all that was judged is labelled x (not a fair claim)"
+"""Why there is no score where people left nothing to score."""
+
 
 class ScoreState(StrEnum):
     """Whether there is a number, and if not, why not."""
 
     SCORED = "scored"
     UNDEFINED = "undefined"
-    """The formula has no value, as 0/0 in ragas."""
+    """The formula has no value: nothing was judged, or nothing could be compared."""
     INCOMPLETE = "incomplete"
     """A verdict or a window is missing."""
     FAILED = "failed"
@@ -37,6 +44,10 @@ class Score:
     state: ScoreState = ScoreState.SCORED
     reason: str | None = None
     """None when scored."""
+    undefined: int = 0
+    """Of a mean: windows or answers that it leaves out because they are undefined."""
+    skipped: int = 0
+    """Of a mean: windows or answers that it leaves out because they were skipped."""
 
     def __post_init__(self) -> None:
         """Keep number and state in step."""
@@ -61,7 +72,8 @@ class ScoringRule:
     passing: tuple[str, ...]
     """Labels that count as faithful."""
     when_empty: float | None
-    """Score of a window without claims; None is undefined."""
+    """Score of a window without claims; None is undefined. Only peers have a number, and runs that
+    were made when every run had one."""
     threshold: float | None = 0.5
     """A conversation passes from here on; None: no pass or fail."""
     strict: bool = False
@@ -94,7 +106,11 @@ class ScoringRule:
 
 
 def window_score(
-    labels: Sequence[str | None], rule: ScoringRule, surplus: Sequence[str | None] = ()
+    labels: Sequence[str | None],
+    rule: ScoringRule,
+    surplus: Sequence[str | None] = (),
+    *,
+    why_empty: str = NOTHING_JUDGED,
 ) -> Score:
     """Score one window, one answer, or any other pile of labels.
 
@@ -103,6 +119,7 @@ def window_score(
             are left out by the caller.
         rule: The metric's rule.
         surplus: Labels beyond the last claim; counted only under `as_peer`.
+        why_empty: Why there are no labels, where there are none.
 
     Returns:
         passing / all, in [0, 1]; `when_empty` without labels; INCOMPLETE when a label is missing
@@ -123,7 +140,7 @@ def window_score(
         known = [label for label in labels if label is not None]
     if not known:
         if rule.when_empty is None:
-            return no_score(ScoreState.UNDEFINED, "no claims")
+            return no_score(ScoreState.UNDEFINED, why_empty)
         return scored(rule.when_empty)
     value = sum(label in rule.passing for label in known) / len(known)
     if rule.strict and value < 1:
@@ -132,24 +149,45 @@ def window_score(
 
 
 def corrected_score(
-    labels: Iterable[str | None], rule: ScoringRule, surplus: Sequence[str | None] = ()
+    labels: Iterable[str | None],
+    rule: ScoringRule,
+    surplus: Sequence[str | None] = (),
+    *,
+    why_empty: str = NOTHING_JUDGED,
 ) -> Score:
     """Score one window by labels of which some or all are people's; see `window_score`.
 
-    A claim called `x` leaves numerator and denominator.
+    A claim called `x` leaves numerator and denominator. Where all are, there is no score.
     """
-    return window_score([label for label in labels if label != NOT_A_CLAIM], rule, surplus)
+    given = list(labels)
+    fair = [label for label in given if label != NOT_A_CLAIM]
+    if given and not fair:
+        why_empty = NO_FAIR_CLAIM
+    return window_score(fair, rule, surplus, why_empty=why_empty)
+
+
+def left_out_words(undefined: int, skipped: int, parts: int, noun: str = "window") -> str:
+    """Say what a mean leaves out: `2 of 7 windows undefined, 1 of 7 windows skipped`.
+
+    Returns:
+        "" where it leaves nothing out.
+    """
+    of_all = f"of {parts} {noun}{'' if parts == 1 else 's'}"
+    counts = ((undefined, ScoreState.UNDEFINED), (skipped, ScoreState.SKIPPED))
+    return ", ".join(f"{count} {of_all} {state.value}" for count, state in counts if count)
 
 
 def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
     """Average the scores of windows or of answers, each with the same weight.
 
-    Undefined and skipped parts are left out. One incomplete or failed part leaves the whole
-    without a number, because a mean over what happens to be there would pass for the whole.
+    Undefined and skipped parts are left out and counted beside the mean; under `strict` they
+    neither pass nor fail. One incomplete or failed part leaves the whole without a number, because
+    a mean over what happens to be there would pass for the whole.
 
     Returns:
         A score in [0, 1]. Under `strict` 0 or 1, but the peer's mean of clamped windows under
-        `as_peer`. Without parts: 1 under `as_peer`, else SKIPPED.
+        `as_peer`. UNDEFINED, or SKIPPED, when all parts are left out. Without parts: 1 under
+        `as_peer`, else SKIPPED.
     """
     if not parts:
         if rule.as_peer:
@@ -160,16 +198,26 @@ def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
         if hit:
             return no_score(state, f"{len(hit)} of {len(parts)} parts: {hit[0].reason}")
     values = [part.value for part in parts if part.value is not None]
+    undefined = sum(part.state is ScoreState.UNDEFINED for part in parts)
+    skipped = sum(part.state is ScoreState.SKIPPED for part in parts)
     if not values:
-        every = {part.state for part in parts}
-        state = ScoreState.SKIPPED if every == {ScoreState.SKIPPED} else ScoreState.UNDEFINED
-        return no_score(state, parts[0].reason or "no part has a score")
+        state = ScoreState.UNDEFINED if undefined else ScoreState.SKIPPED
+        return Score(None, state, _reasons(parts), undefined, skipped)
     if rule.as_peer:
-        return scored(sum(values) / len(values))
-    value = math.fsum(values) / len(values)
-    if rule.strict and value < 1:
-        value = 0.0
-    return scored(value)
+        value = sum(values) / len(values)
+    else:
+        value = math.fsum(values) / len(values)
+        if rule.strict and value < 1:
+            value = 0.0
+    return Score(value, undefined=undefined, skipped=skipped)
+
+
+def _reasons(parts: Sequence[Score]) -> str:
+    """Say why no part has a score: each reason once, counted where there are several."""
+    counts = Counter(part.reason or part.state.value for part in parts)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return "; ".join(f"{count} of {len(parts)}: {reason}" for reason, count in counts.items())
 
 
 def passes(score: Score, rule: ScoringRule) -> bool | None:
@@ -206,6 +254,9 @@ class JudgedWindow:
     surplus: tuple[str | None, ...] = ()
     failure: Score | None = None
     """Why the window could not be judged; None when it was."""
+    undefined: str | None = None
+    """Why the judge's labels make no score: nothing was drawn, or there was nothing to compare it
+    with. Only what people say counts then. None: the labels count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +264,9 @@ class ScoreSet:
     """The three scores of a conversation."""
 
     windowed: Score
-    """Mean over windows: the peer's definition and the headline. Early turns weigh more."""
+    """Mean over windows that have a score: the headline. Early turns weigh more."""
     per_interaction: Score
-    """Mean over interactions, each once."""
+    """Mean over interactions that have a score, each once."""
     pooled: Score
     """All claims together, each once."""
 
@@ -228,8 +279,8 @@ def score_set(
     """Score a conversation, by the judge's labels or corrected by people's.
 
     A claim's label outside its windows (per interaction and pooled) is that of its home window:
-    the first one that holds it. An interaction that its own window skips is skipped there too, not
-    scored as one without claims.
+    the first one that holds it and compared it with something. An interaction that its own window
+    skips is skipped there too, not scored as one without claims.
 
     Args:
         windows: All windows of the conversation, in order.
@@ -246,8 +297,19 @@ def score_set(
     def labels(occurrences: Iterable[Occurrence]) -> list[str | None]:
         return [said.get(each.claim, each.label) for each in occurrences]
 
+    def counted(window: JudgedWindow) -> list[Occurrence]:
+        if window.undefined is None:
+            return list(window.occurrences)
+        return [each for each in window.occurrences if each.claim in said]
+
     each_window = tuple(
-        window.failure or corrected_score(labels(window.occurrences), rule, window.surplus)
+        window.failure
+        or corrected_score(
+            labels(counted(window)),
+            rule,
+            window.surplus,
+            why_empty=window.undefined or NOTHING_JUDGED,
+        )
         for window in windows
     )
     windowed = mean_score(each_window, rule)
@@ -255,31 +317,32 @@ def score_set(
         return ScoreSet(windowed, windowed, windowed), each_window
     at_home: dict[Hashable, Occurrence] = {}
     for window in windows:
-        for occurrence in window.occurrences:
+        for occurrence in counted(window):
             at_home.setdefault(occurrence.claim, occurrence)
-    parts = sorted({position for window in windows for position in window.interactions})
     once = replace(rule, as_peer=False)
-    skipped = {
-        window.interactions[-1]: window.failure
-        for window in windows
-        if window.failure is not None
-        and window.failure.state is ScoreState.SKIPPED
-        and window.interactions
+    # Where nothing of an interaction was judged, the window that ends with it says why.
+    own = {
+        window.interactions[-1]: score
+        for window, score in zip(windows, each_window, strict=True)
+        if window.interactions and score.state in (ScoreState.SKIPPED, ScoreState.UNDEFINED)
     }
+
+    def of_interaction(position: int) -> Score:
+        ending = own.get(position)
+        if ending is not None and ending.state is ScoreState.SKIPPED:
+            return ending
+        found = labels(each for each in at_home.values() if each.interaction == position)
+        why = NOTHING_JUDGED if ending is None else ending.reason
+        return corrected_score(found, once, why_empty=why or NOTHING_JUDGED)
+
+    parts = sorted({position for window in windows for position in window.interactions})
     return (
         ScoreSet(
             windowed=windowed,
-            per_interaction=mean_score(
-                [
-                    skipped.get(part)
-                    or corrected_score(
-                        labels(each for each in at_home.values() if each.interaction == part), once
-                    )
-                    for part in parts
-                ],
-                once,
+            per_interaction=mean_score([of_interaction(part) for part in parts], once),
+            pooled=corrected_score(
+                labels(at_home.values()), once, why_empty=windowed.reason or NOTHING_JUDGED
             ),
-            pooled=corrected_score(labels(at_home.values()), once),
         ),
         each_window,
     )

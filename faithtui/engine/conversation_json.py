@@ -44,6 +44,10 @@ def run_json(row: RunRow) -> dict[str, object]:
         "pending": row.pending,
         "windows": row.windows,
         "failed_windows": row.failed_windows,
+        "undefined_windows": row.undefined_windows,
+        "skipped_windows": row.skipped_windows,
+        "scored": row.scored,
+        "undefined": row.undefined,
         "claims": row.claims,
         "missing_verdicts": row.missing_verdicts,
         "labelled": row.labelled,
@@ -66,6 +70,8 @@ def item_json(row: ItemRow) -> dict[str, object]:
         "reason": row.reason,
         "turns": row.turns,
         "windows": row.windows,
+        "undefined_windows": row.undefined_windows,
+        "skipped_windows": row.skipped_windows,
         "judge": _scores_json(row.scores),
         "corrected": _scores_json(row.corrected),
         "claims": row.claims,
@@ -112,12 +118,17 @@ def _score_json(score: Score | None) -> dict[str, object] | None:
     return {"value": score.value, "state": score.state.value, "reason": score.reason}
 
 
+def _mean_json(score: Score) -> dict[str, object]:
+    """Describe a mean, with what it leaves out."""
+    return {**(_score_json(score) or {}), "undefined": score.undefined, "skipped": score.skipped}
+
+
 def _scores_json(scores: ScoreSet | None) -> dict[str, object] | None:
     if scores is None:
         return None
     return {
-        "windowed": _score_json(scores.windowed),
-        "per_interaction": _score_json(scores.per_interaction),
+        "windowed": _mean_json(scores.windowed),
+        "per_interaction": _mean_json(scores.per_interaction),
         "pooled": _score_json(scores.pooled),
     }
 

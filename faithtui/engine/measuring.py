@@ -367,6 +367,10 @@ def _score_set(
                 failure=each.score
                 if each.score.state in (ScoreState.FAILED, ScoreState.SKIPPED)
                 else None,
+                undefined=each.score.reason
+                if each.score.state is ScoreState.UNDEFINED
+                and all(verdict.label is not None for verdict in each.verdicts)
+                else None,
             )
             for each in assessments
         ],

@@ -361,6 +361,11 @@ def _header(agreement: RunAgreement, now: datetime) -> ReportHeader:
         input_digest=agreement.digest,
         windows=agreement.windows,
         vacuous_windows=agreement.empty_windows,
+        unscored_windows=sum(
+            each.judge is None
+            for each in agreement.readings.scores
+            if each.unit is ScoredUnit.WINDOW
+        ),
         created_at=row.created_at,
         generated_at=now,
         tool_version=version("faithtui"),

@@ -53,6 +53,11 @@ def _lines(
 
 def score_words(score: Score) -> str:
     """Write a score, or why there is none."""
-    if score.value is not None:
-        return f"{score.value:.4f}"
-    return f"{score.state.value}: {score.reason}"
+    if score.value is None:
+        return f"{score.state.value}: {score.reason}"
+    left_out = (
+        (f"{score.undefined} undefined", score.undefined),
+        (f"{score.skipped} skipped", score.skipped),
+    )
+    beside = ", ".join(words for words, count in left_out if count)
+    return f"{score.value:.4f}" + (f" (besides {beside})" if beside else "")

@@ -30,6 +30,8 @@ class ReportHeader:
     generated_at: datetime
     """When the report was made; aware."""
     tool_version: str
+    unscored_windows: int = 0
+    """Windows that were judged and have no score: undefined or incomplete."""
 
     @property
     def name(self) -> str:

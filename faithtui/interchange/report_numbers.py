@@ -58,7 +58,7 @@ def _unit_scores(found: UnitScoreReport) -> Iterator[Block]:
     yield Heading(many.capitalize(), 3)
     yield Paragraph(
         f"{count(found.n, one, many)} with a score of both; left out: {found.partly:,} labelled in "
-        f"part, {found.vacuous:,} without anything to judge."
+        f"part, {found.vacuous:,} without anything to judge, {found.unscored:,} without a score."
     )
     if not found.n:
         return

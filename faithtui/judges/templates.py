@@ -13,6 +13,8 @@ def explanation(task: ExplainScore) -> str:
     """Say why a window got its score, from the reasons of its claims."""
     score = f"{task.score:.2f}"
     if not task.findings:
+        if task.score < 1:
+            return f"The score is {score}; no reason was given for what lowered it."
         return f"The score is {score}: no claim was found to depart from the context."
     count = len(task.findings)
     noun = "claim" if count == 1 else "claims"
@@ -26,6 +28,8 @@ def relevance(task: ExplainRelevance) -> str:
     if not total:
         return f"The score is {score}: there was no statement to compare with the messages."
     if not task.irrelevant:
+        if task.score < 1:
+            return f"The score is {score}; no reason was given for what lowered it."
         return f"The score is {score}: every statement shares enough words with a message."
     return (
         f"The score is {score}: {len(task.irrelevant)} of {total} statements share too few words "
@@ -38,7 +42,7 @@ def conclusion(task: ConcludeReasons) -> str:
     passed = {True: ", which passes", False: ", which does not pass", None: ""}[task.success]
     opening = f"The conversation scored {task.score:.2f}{passed}."
     if not task.reasons:
-        return f"{opening} No window gave a reason."
+        return f"{opening} {'No window gave a reason' if task.score < 1 else 'Nothing lowered it'}."
     return f"{opening} From its windows: {_listed(task.reasons)}"
 
 

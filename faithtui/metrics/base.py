@@ -129,7 +129,7 @@ class MetricSpec:
     references_are_facts: bool
     """References were drawn from documents; else they are messages of the conversation."""
     nothing_judged: str
-    """Sentence for a window without units."""
+    """Sentence for a window without units; what that scores is the rule's to say."""
     nothing_checked: str
     """Sentence for the place of the references, where there are none."""
     context_from: str

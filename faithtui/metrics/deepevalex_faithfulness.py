@@ -17,7 +17,7 @@ from typing import Literal
 from faithtui.domain.assessment import Assessment, Claim, Conclusion, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.scores import Score, ScoringRule, passes, window_score
+from faithtui.domain.scores import Score, ScoringRule, passes
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, JudgeError, MissingParameters
 from faithtui.metrics import questions
@@ -41,7 +41,16 @@ from faithtui.metrics.deepevalex.reading import (
     told,
     verdict_list,
 )
-from faithtui.metrics.findings import WindowFindings, assessed, mean_of, openai_by_default
+from faithtui.metrics.findings import (
+    WindowFindings,
+    assessed,
+    joined_reasons,
+    mean_of,
+    openai_by_default,
+    reasons_of_costs,
+    score_of,
+    with_undefined,
+)
 from faithtui.metrics.prompting import PromptSet
 from faithtui.metrics.questions import check_images, texts
 from faithtui.metrics.shapes import Said
@@ -50,14 +59,14 @@ from faithtui.metrics.strategies.common import tried
 SPEC = MetricSpec(
     key="deepevalex-faithfulness",
     title="DeepEvalEx faithfulness",
-    version="1",
+    version="2",
     peer="DeepEvalEx 0.1.0",
     labels=FAITHFULNESS,
     judges="claim",
     units=("claim", "claims"),
     references="truths",
     references_are_facts=True,
-    nothing_judged="The judge found no claim here, so the answer scores 1.",
+    nothing_judged="The judge found no claim here.",
     nothing_checked="The judge drew no truth from the documents of this answer.",
     context_from="the documents of assistant turns",
 )
@@ -145,7 +154,7 @@ class DeepEvalExFaithfulness:
         """How labels become scores: what is not contradicted passes."""
         return ScoringRule(
             passing=("yes", "idk"),
-            when_empty=1.0,
+            when_empty=1.0 if self.as_peer else None,
             threshold=self.threshold,
             as_peer=self.as_peer,
             labels=SPEC.labels.names,
@@ -199,7 +208,7 @@ class DeepEvalExFaithfulness:
                 raise MissingParameters(missing)
             if extracted is None:
                 return await self._as_deepevalex(each, ask, claims)
-            return await self._numbered(*extracted.of(each), ask)
+            return await self._numbered(each, *extracted.of(each), ask, given=claims is not None)
 
         return await each_answer(
             conversation, windows, ask, judge_one, as_peer=self.as_peer, told=told
@@ -212,9 +221,8 @@ class DeepEvalExFaithfulness:
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
         """Average the answers; nothing is asked, and the reasons are those of the answers."""
         score = mean_of(self.rule, assessments).score
-        reasons = [each.reason for each in assessments if each.reason]
-        told_reason = "; ".join(dict.fromkeys(reasons)) if self.include_reason else ""
-        return Conclusion(score, self._success(score), told_reason or None)
+        why = joined_reasons(SPEC, self.rule, score, assessments) if self.include_reason else None
+        return Conclusion(score, self._success(score), why)
 
     def peer_results(
         self,
@@ -300,15 +308,25 @@ class DeepEvalExFaithfulness:
             truths=facts,
             surplus=tuple(labels[len(found) :]),
         )
-        reasons = [each.reason for each, label in zip(said, labels, strict=True) if label == "no"]
-        why = self._why(judged, reasons)
+        beyond = [
+            each.reason or "no reason given"
+            for each, label in zip(said[len(found) :], judged.surplus, strict=True)
+            if label == "no"
+        ]
+        why = self._why(judged, beyond)
         if why is None:
             return judged
         reply = replace(why.reply, parse=strict_json)
         return replace(judged, reason=await asked(ask, replace(why, reply=reply), "reason"))
 
     async def _numbered(
-        self, claims: tuple[Claim, ...], truths: tuple[Truth, ...], ask: Ask
+        self,
+        answer: Answered,
+        claims: tuple[Claim, ...],
+        truths: tuple[Truth, ...],
+        ask: Ask,
+        *,
+        given: bool,
     ) -> WindowFindings:
         """Ask for one verdict per numbered claim, and for a reason."""
         in_view = [truth.text for truth in truths]
@@ -333,19 +351,19 @@ class DeepEvalExFaithfulness:
             ),
             truths=truths,
         )
-        reasons = [each.reason for each in found.verdicts if each.label == "no"]
-        why = self._why(found, reasons) if claims else None
-        given = None if why is None else await tried(asked(ask, why, "reason"), as_peer=False)
+        found = with_undefined(found, SPEC, self.rule, answer.answers, given=given)
+        why = self._why(found) if claims else None
+        worded = None if why is None else await tried(asked(ask, why, "reason"), as_peer=False)
         # A reason that cannot be had is put together from the verdicts' own.
-        return replace(found, reason=None if isinstance(given, JudgeError) else given)
+        return replace(found, reason=None if isinstance(worded, JudgeError) else worded)
 
-    def _why(self, found: WindowFindings, reasons: Sequence[str | None]) -> Question[str] | None:
+    def _why(self, found: WindowFindings, beyond: Sequence[str] = ()) -> Question[str] | None:
         """Make the question for a reason; None when none is wanted or there is no score."""
-        labels = [each.label for each in found.verdicts]
-        score = window_score(labels, self.rule, found.surplus).value
+        score = score_of(self.rule, found).value
         if not self.include_reason or score is None:
             return None
-        return questions.why_score(self.prompts, score, [each for each in reasons if each])
+        costs = reasons_of_costs(self.rule, found.verdicts)
+        return questions.why_score(self.prompts, score, [*costs, *beyond])
 
 
 def _label(said: Said) -> str | None:

@@ -1,13 +1,19 @@
 """From what was found out about windows to their scores and the conversation's."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from faithtui.domain.assessment import Assessment, Conclusion, Truth, Verdict
-from faithtui.domain.conversation import Conversation
+from faithtui.domain.conversation import Conversation, Passage
+from faithtui.domain.labels import LabelSet, Polarity
+from faithtui.domain.reasons import finds_fault, finds_no_fault
 from faithtui.domain.scores import (
+    TOLERANCE,
+    Score,
     ScoreState,
     ScoringRule,
+    left_out_words,
     mean_score,
     no_score,
     passes,
@@ -15,12 +21,16 @@ from faithtui.domain.scores import (
 )
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import STOPS_THE_RUN, Ask
+from faithtui.metrics.base import STOPS_THE_RUN, Ask, MetricSpec
 from faithtui.metrics.prompting import PromptSet
 from faithtui.metrics.questions import why_conversation
 
 MOST_NOTED = 100
 """Notes that go into the question for a final reason, about three pages of them."""
+
+
+STRICT = "strict mode: one of these is enough for a score of 0"
+"""Noted where a whole conversation got 0 for what may be a single claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,55 @@ class WindowFindings:
     """Why the metric does not apply to the window."""
     without_context: bool = False
     """No assistant turn of the window has a document."""
+    undefined: str | None = None
+    """Why the verdicts make no score; None when they do. Without effect where the rule has a
+    number for a window without claims, as peers do."""
+
+
+def with_undefined(
+    found: WindowFindings,
+    spec: MetricSpec,
+    rule: ScoringRule,
+    read: Sequence[Passage],
+    *,
+    given: bool = False,
+) -> WindowFindings:
+    """Say why a window's verdicts make no score, where they make none.
+
+    There are none, or all of them pass only because there was nothing to compare with. A window
+    that failed or was skipped stays as it is.
+
+    Args:
+        found: The window.
+        spec: The metric.
+        rule: How its labels become scores.
+        read: What was read for what is judged: the window's answers, or its documents.
+        given: The claims were given and not drawn.
+    """
+    if found.failure is not None or found.skipped is not None:
+        return found
+    source = "documents" if spec.judges == "statement" else "answer"
+    if len(read) > 1 and spec.judges != "statement":
+        source = "answers"
+    units = spec.units[1]
+    why = None
+    if not found.verdicts:
+        if not any(each.shown.strip() for each in read):
+            why = f"the {source} {'has' if source == 'answer' else 'have'} no text"
+        elif given:
+            why = f"no {units} were given for the {source}"
+        else:
+            why = f"the judge drew no {units} from the {source}"
+    elif spec.references_are_facts and spec.references is not None and not found.truths:
+        unsure = {each.name for each in spec.labels.labels if each.polarity is Polarity.UNSURE}
+        if all(each.label in unsure and each.label in rule.passing for each in found.verdicts):
+            reference = (
+                "there is no document"
+                if found.without_context
+                else f"the judge drew no {spec.references} from the documents"
+            )
+            why = f"{reference}, so no {spec.units[0]} was compared with anything"
+    return found if why is None else replace(found, undefined=why)
 
 
 def assessed(rule: ScoringRule, found: WindowFindings, window: Window) -> Assessment:
@@ -53,13 +112,20 @@ def assessed(rule: ScoringRule, found: WindowFindings, window: Window) -> Assess
         )
     return Assessment(
         window=window,
-        score=window_score([each.label for each in found.verdicts], rule, found.surplus),
+        score=score_of(rule, found),
         verdicts=found.verdicts,
         truths=found.truths,
         surplus=found.surplus,
         reason=found.reason or composed_reason(rule, found.verdicts),
         without_context=found.without_context,
     )
+
+
+def score_of(rule: ScoringRule, found: WindowFindings) -> Score:
+    """Score a window that was judged."""
+    if found.undefined is not None and rule.when_empty is None:
+        return no_score(ScoreState.UNDEFINED, found.undefined)
+    return window_score([each.label for each in found.verdicts], rule, found.surplus)
 
 
 def composed_reason(rule: ScoringRule, verdicts: Sequence[Verdict]) -> str | None:
@@ -78,6 +144,18 @@ def _costs(rule: ScoringRule, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     )
 
 
+def reasons_of_costs(rule: ScoringRule, verdicts: Sequence[Verdict]) -> list[str]:
+    """List the reasons of the verdicts that cost a window something; the claim where there is none.
+
+    A cost without words is a cost all the same: without it there would be nothing to say.
+    """
+    return [
+        each.reason or f"{each.claim.text} ({each.label}): no reason given"
+        for each in verdicts
+        if each.label is not None and each.label not in rule.passing
+    ]
+
+
 def mean_of(rule: ScoringRule, assessments: Sequence[Assessment]) -> Conclusion:
     """Average the windows; no reason is asked for."""
     score = mean_score([each.score for each in assessments], rule)
@@ -86,29 +164,128 @@ def mean_of(rule: ScoringRule, assessments: Sequence[Assessment]) -> Conclusion:
 
 async def concluded(
     prompts: PromptSet,
+    spec: MetricSpec,
     rule: ScoringRule,
     assessments: Sequence[Assessment],
     ask: Ask,
     *,
     include_reason: bool,
 ) -> Conclusion:
-    """Average the windows and ask why; a reason that cannot be had never costs the score."""
+    """Average the windows and ask why; a reason that cannot be had never costs the score.
+
+    A reason that finds nothing wrong beside a score that something lowered, or something wrong
+    where nothing did, is not kept: what lowered the score is counted instead.
+    """
     mean = mean_of(rule, assessments)
-    if not include_reason or not assessments or mean.score.value is None:
+    score = mean.score.value
+    if not include_reason or not assessments or score is None:
         return mean
     reasons = _noted(rule, assessments)
+    composed = _composed_conclusion(spec, rule, mean.score, assessments, reasons)
     reason: str | None
     try:
         reason = await ask(
-            why_conversation(prompts, mean.score.value, mean.success, reasons, as_peer=rule.as_peer)
+            why_conversation(prompts, score, mean.success, reasons, as_peer=rule.as_peer)
         )
     except STOPS_THE_RUN:
         raise
     except JudgeError:
         if rule.as_peer:
             raise
-        reason = "; ".join(reasons) or None
+        reason = composed
+    is_lowered = score < 1 - TOLERANCE
+    if reason and (finds_no_fault(reason) if is_lowered else finds_fault(reason)):
+        reason = composed
     return Conclusion(mean.score, mean.success, reason or None)
+
+
+def joined_reasons(
+    spec: MetricSpec, rule: ScoringRule, score: Score, assessments: Sequence[Assessment]
+) -> str | None:
+    """Join the reasons of answers to that of their mean; None when there is nothing to say.
+
+    Where something lowered the mean, a reason that finds nothing wrong is left out: what is said
+    of one answer would be read of the whole.
+    """
+    is_lowered = score.value is not None and score.value < 1 - TOLERANCE
+    reasons = [
+        each.reason
+        for each in assessments
+        if each.reason and not (is_lowered and finds_no_fault(each.reason))
+    ]
+    if is_lowered and not reasons:
+        return _composed_conclusion(spec, rule, score, assessments, ())
+    left_out = () if rule.as_peer or score.value is None else _left_out(assessments)
+    return "; ".join(dict.fromkeys([*reasons, *left_out])) or None
+
+
+def what_lowered(
+    labels: LabelSet, units: tuple[str, str], rule: ScoringRule, assessments: Sequence[Assessment]
+) -> tuple[str, ...]:
+    """Count what lowered a conversation's score, and the windows that have none.
+
+    Args:
+        labels: The metric's.
+        units: Name of what is judged, one and many.
+        rule: How labels become scores.
+        assessments: The windows, in order.
+
+    Returns:
+        Phrases such as `2 claims contradicted` (a claim counts once for each label, however many
+        windows hold it) and `1 of 4 windows undefined`; () when nothing lowered it.
+    """
+    said = {
+        (each.claim, each.label)
+        for window in assessments
+        if window.score.value is not None
+        for each in window.verdicts
+    }
+    counts = Counter(label for _, label in said)
+    phrases = [
+        f"{_counted(counts[each.name], units)} {each.meaning}"
+        for each in labels.labels
+        if each.name not in rule.passing and counts[each.name]
+    ]
+    surplus = sum(
+        label is not None and label not in rule.passing
+        for window in assessments
+        for label in window.surplus
+    )
+    if rule.as_peer and surplus:
+        phrases.append(f"{_counted(surplus, ('verdict', 'verdicts'))} beyond the last {units[0]}")
+    return (*phrases, *_left_out(assessments))
+
+
+def _left_out(assessments: Sequence[Assessment]) -> tuple[str, ...]:
+    """Count the windows without a score, by state."""
+    states = Counter(each.score.state for each in assessments)
+    undefined, skipped = states[ScoreState.UNDEFINED], states[ScoreState.SKIPPED]
+    words = (
+        left_out_words(undefined, 0, len(assessments)),
+        left_out_words(0, skipped, len(assessments)),
+    )
+    return tuple(each for each in words if each)
+
+
+def _counted(count: int, names: tuple[str, str]) -> str:
+    return f"{count} {names[0] if count == 1 else names[1]}"
+
+
+def _composed_conclusion(
+    spec: MetricSpec,
+    rule: ScoringRule,
+    score: Score,
+    assessments: Sequence[Assessment],
+    noted: Sequence[str],
+) -> str:
+    """Say why a conversation got its score, from what was counted and noted."""
+    if score.value is not None and score.value >= 1 - TOLERANCE:
+        return "; ".join(("nothing lowered the score", *_left_out(assessments)))
+    counted = "; ".join(what_lowered(spec.labels, spec.units, rule, assessments))
+    left_out = _left_out(assessments)
+    # Under a peer's rules a window that lost nothing has a reason too.
+    costs = "; ".join(each for each in noted if each not in left_out and not finds_no_fault(each))
+    return ": ".join(part for part in (counted, costs) if part)
 
 
 def _noted(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, ...]:
@@ -120,10 +297,17 @@ def _noted(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, .
     if rule.as_peer:
         return tuple(each.reason for each in assessments if each.reason)
     noted = tuple(
-        dict.fromkeys(cost for each in assessments for cost in _costs(rule, each.verdicts))
+        dict.fromkeys(
+            cost
+            for each in assessments
+            if each.score.value is not None
+            for cost in _costs(rule, each.verdicts)
+        )
     )
     more = len(noted) - MOST_NOTED
-    return (*noted[:MOST_NOTED], f"and {more} more") if more > 0 else noted
+    shown = (*noted[:MOST_NOTED], f"and {more} more") if more > 0 else noted
+    strict = (STRICT,) if rule.strict and noted else ()
+    return (*shown, *strict, *_left_out(assessments))
 
 
 def has_context(conversation: Conversation, window: Window) -> bool:

@@ -25,7 +25,13 @@ from faithtui.metrics.answers import (
     why_no_answer,
 )
 from faithtui.metrics.base import Ask, MetricSpec, Pace
-from faithtui.metrics.findings import WindowFindings, assessed, mean_of, openai_by_default
+from faithtui.metrics.findings import (
+    WindowFindings,
+    assessed,
+    mean_of,
+    openai_by_default,
+    with_undefined,
+)
 from faithtui.metrics.llamaindex.refining import Manner, Reply, nothing_retrieved, refined
 from faithtui.metrics.llamaindex.templates import Holes, Template, own_template
 from faithtui.metrics.prompting import PromptSet
@@ -41,7 +47,7 @@ SPEC = MetricSpec(
     units=("answer", "answers"),
     references=None,
     references_are_facts=True,
-    nothing_judged="The answer has no text, so there is nothing to judge and no score.",
+    nothing_judged="The answer has no text, so there is nothing to judge.",
     nothing_checked="The judge reads the passages themselves.",
     context_from="the documents of assistant turns",
 )
@@ -267,7 +273,8 @@ class LlamaIndexFaithfulness:
         else:
             contexts = tuple(each for each in contexts if each.strip())
             if not any(each.strip() for each in shown(one.answers)):
-                return WindowFindings(without_context=not contexts)
+                blank = WindowFindings(without_context=not contexts)
+                return with_undefined(blank, SPEC, self.rule, one.answers)
         reply = (
             await refined(one, contexts, self._manner(ask), ask)
             if contexts

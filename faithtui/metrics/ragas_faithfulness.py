@@ -28,7 +28,13 @@ from faithtui.metrics.answers import (
 )
 from faithtui.metrics.attribution import at_home
 from faithtui.metrics.base import Ask, MetricSpec, Pace, Question
-from faithtui.metrics.findings import WindowFindings, assessed, mean_of, openai_by_default
+from faithtui.metrics.findings import (
+    WindowFindings,
+    assessed,
+    mean_of,
+    openai_by_default,
+    with_undefined,
+)
 from faithtui.metrics.prompting import PromptSet, blocks, numbered
 from faithtui.metrics.questions import images_of, shown, texts
 from faithtui.metrics.ragas.reading import (
@@ -48,7 +54,7 @@ SPEC = MetricSpec(
     units=("statement", "statements"),
     references=None,
     references_are_facts=True,
-    nothing_judged="The judge found no statement here, so there is no score: 0 of 0.",
+    nothing_judged="The judge found no statement here.",
     nothing_checked="The judge reads the passages themselves.",
     context_from="the documents of assistant turns",
 )
@@ -139,7 +145,7 @@ class RagasFaithfulness:
     ) -> tuple[WindowFindings, ...]:
         """Ask about every answer; one entry per window."""
 
-        async def judged(each: Answered, ask: Ask) -> WindowFindings:
+        async def judge_one(each: Answered, ask: Ask) -> WindowFindings:
             statements, said = await self._judged(each, ask, claims)
             verdicts = tuple(
                 Verdict(statement, None)
@@ -148,10 +154,11 @@ class RagasFaithfulness:
                 for statement, found in zip_longest(statements, said[: len(statements)])
             )
             surplus = tuple(found.label for found in said[len(statements) :] if found)
-            return WindowFindings(verdicts, surplus=surplus, without_context=not each.contexts)
+            judged = WindowFindings(verdicts, surplus=surplus, without_context=not each.contexts)
+            return with_undefined(judged, SPEC, self.rule, each.answers, given=claims is not None)
 
         return await each_answer(
-            conversation, self.windows(conversation), ask, judged, as_peer=self.as_peer
+            conversation, self.windows(conversation), ask, judge_one, as_peer=self.as_peer
         )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:

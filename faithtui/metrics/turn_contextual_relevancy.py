@@ -28,9 +28,10 @@ from faithtui.metrics.findings import (
     concluded,
     conversation_result,
     openai_by_default,
+    with_undefined,
 )
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import check_images
+from faithtui.metrics.questions import check_images, documents_of
 from faithtui.metrics.relevance.common import NO_CONTEXT, NO_MESSAGE, views_of
 from faithtui.metrics.relevance.evidence import gather as by_evidence
 from faithtui.metrics.relevance.questions import STEPS as STEPS
@@ -47,7 +48,7 @@ SPEC = MetricSpec(
     units=("statement", "statements"),
     references="messages",
     references_are_facts=False,
-    nothing_judged="The judge found no statement in the documents, so the window scores 1.",
+    nothing_judged="The judge found no statement in the documents.",
     nothing_checked="There is no user message in view.",
     context_from="the documents of assistant turns",
 )
@@ -104,7 +105,7 @@ class TurnContextualRelevancy:
         """How labels become scores."""
         return ScoringRule(
             passing=("yes",),
-            when_empty=1.0,
+            when_empty=1.0 if self.as_peer else None,
             threshold=self.threshold,
             strict=self.strict_mode,
             as_peer=self.as_peer,
@@ -158,7 +159,11 @@ class TurnContextualRelevancy:
         if self.as_peer and not conversation.images:
             _refuse_sources(conversation, windows)
         gather = by_evidence if self.strategy == "evidence" else by_window
-        return await gather(self, conversation, windows, ask)
+        found = await gather(self, conversation, windows, ask)
+        return tuple(
+            with_undefined(each, SPEC, self.rule, documents_of(conversation, window.turns))
+            for each, window in zip(found, windows, strict=True)
+        )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one window."""
@@ -167,7 +172,7 @@ class TurnContextualRelevancy:
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
         """Average the windows that have context and ask why."""
         return await concluded(
-            self.prompts, self.rule, assessments, ask, include_reason=self.include_reason
+            self.prompts, SPEC, self.rule, assessments, ask, include_reason=self.include_reason
         )
 
     def peer_results(

@@ -28,9 +28,10 @@ from faithtui.metrics.findings import (
     concluded,
     conversation_result,
     openai_by_default,
+    with_undefined,
 )
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import check_images
+from faithtui.metrics.questions import check_images, said_by
 from faithtui.metrics.strategies.evidence import gather as by_evidence
 from faithtui.metrics.strategies.window import gather as by_window
 
@@ -44,7 +45,7 @@ SPEC = MetricSpec(
     units=("claim", "claims"),
     references="truths",
     references_are_facts=True,
-    nothing_judged="The judge found no claim here, so the window scores 1.",
+    nothing_judged="The judge found no claim here.",
     nothing_checked="The judge drew no truth from the documents in view.",
     context_from="the documents of assistant turns",
 )
@@ -114,7 +115,7 @@ class TurnFaithfulness:
         """How labels become scores."""
         return ScoringRule(
             passing=("yes",) if self.penalize_ambiguous_claims else ("yes", "idk"),
-            when_empty=1.0,
+            when_empty=1.0 if self.as_peer else None,
             threshold=self.threshold,
             strict=self.strict_mode,
             as_peer=self.as_peer,
@@ -172,9 +173,20 @@ class TurnFaithfulness:
                 "run without --as-peer"
             )
         # With a size below 1 no window holds an interaction: only the peer's questions are left.
-        if self.strategy == "evidence" and self.window_size > 0:
-            return await by_evidence(self, conversation, ask, claims)
-        return await by_window(self, conversation, ask, claims)
+        by_strategy = (
+            by_evidence if self.strategy == "evidence" and self.window_size > 0 else by_window
+        )
+        found = await by_strategy(self, conversation, ask, claims)
+        return tuple(
+            with_undefined(
+                each,
+                SPEC,
+                self.rule,
+                said_by(conversation, window.turns, "assistant"),
+                given=claims is not None,
+            )
+            for each, window in zip(found, self.windows(conversation), strict=True)
+        )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one window."""
@@ -183,7 +195,7 @@ class TurnFaithfulness:
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
         """Average the windows and ask why."""
         return await concluded(
-            self.prompts, self.rule, assessments, ask, include_reason=self.include_reason
+            self.prompts, SPEC, self.rule, assessments, ask, include_reason=self.include_reason
         )
 
     def peer_results(

@@ -10,8 +10,14 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from faithtui.domain.assessment import ClaimKind
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels import NOT_A_CLAIM
-from faithtui.domain.scores import Score, ScoreState, ScoringRule, no_score, window_score
+from faithtui.domain.scores import (
+    NOTHING_JUDGED,
+    Score,
+    ScoreState,
+    ScoringRule,
+    corrected_score,
+    no_score,
+)
 from faithtui.store.tables import claim, run_item, turn_document, verdict, window
 
 AnswerKey = tuple[int, int]
@@ -137,7 +143,8 @@ def answer_score(
         rule: The run's rule. A missing verdict leaves no score even under a peer's rule.
         labels: Home labels of the answer's claims.
         home: Score of the first window that holds the answer; None when none does. One that
-            failed or was skipped is the answer's too.
+            failed or was skipped is the answer's too; where it is undefined, only what people
+            say counts.
         human: People's verdicts in the run's words, which replace the judge's; a claim called
             `x` is left out.
     """
@@ -146,6 +153,9 @@ def answer_score(
     if home.state in (ScoreState.FAILED, ScoreState.SKIPPED):
         return home
     said = human or {}
+    why = NOTHING_JUDGED
+    if home.state is ScoreState.UNDEFINED and all(each.label is not None for each in labels):
+        labels = [each for each in labels if each.claim in said]
+        why = home.reason or why
     found = [said.get(each.claim, each.label) for each in labels]
-    counted = [label for label in found if label != NOT_A_CLAIM]
-    return window_score(counted, replace(rule, as_peer=False))
+    return corrected_score(found, replace(rule, as_peer=False), why_empty=why)

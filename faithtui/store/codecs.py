@@ -17,6 +17,8 @@ else:
     # Only a name for types: the first look at a store must not wait for SQLAlchemy.
     AnyRow = Any
 
+_LEFT_OUT = ("undefined", "skipped")
+
 _UNIT = 1_000_000_000_000
 """Scores are summed in units of 1e-12."""
 
@@ -62,8 +64,11 @@ def rule_from_json(stored: Mapping[str, Any]) -> ScoringRule:
 
 
 def score_set_to_json(scores: ScoreSet) -> dict[str, object]:
-    """Write three scores."""
-    return asdict(scores)
+    """Write three scores; what a mean leaves out only where it leaves anything out."""
+    return {
+        name: {key: value for key, value in score.items() if value or key not in _LEFT_OUT}
+        for name, score in asdict(scores).items()
+    }
 
 
 def score_set_from_json(stored: Mapping[str, Any]) -> ScoreSet:
@@ -76,7 +81,8 @@ def score_set_from_json(stored: Mapping[str, Any]) -> ScoreSet:
 
 
 def _score(stored: Mapping[str, Any]) -> Score:
-    return Score(stored["value"], ScoreState(stored["state"]), stored["reason"])
+    left_out = {name: stored.get(name, 0) for name in _LEFT_OUT}
+    return Score(stored["value"], ScoreState(stored["state"]), stored["reason"], **left_out)
 
 
 def images_to_json(images: tuple[Image, ...]) -> list[dict[str, str | None]]:

@@ -88,6 +88,10 @@ class ItemRow:
     overridden: int
     """Claims whose human consensus differs from the judge."""
     failed_windows: int = 0
+    undefined_windows: int = 0
+    """Windows of which the judge's labels make no score: nothing was judged or compared."""
+    skipped_windows: int = 0
+    """Windows to which the metric does not apply."""
     reviewers: int = 0
     """People who gave a verdict on a claim of it; only read for lists."""
     lacks_passages: bool = False

@@ -71,10 +71,13 @@ _COUNTS = select(
     run_item.c.state,
     run_item.c.windows,
     run_item.c.failed_windows,
+    run_item.c.undefined_windows,
+    run_item.c.skipped_windows,
     run_item.c.claims,
     run_item.c.missing,
     run_item.c.labelled,
     run_item.c.score,
+    run_item.c.scores,
     run_item.c.corrected,
 ).where(run_item.c.id == bindparam("item"))
 _CHANGE = update(run_item).where(run_item.c.id == bindparam("item"))
@@ -132,6 +135,7 @@ def _stored_window(
             occurrences=occurrences,
             surplus=tuple(row.surplus),
             failure=None if is_explained(score.state, missing=missing) else score,
+            undefined=score.reason if score.state is ScoreState.UNDEFINED and not missing else None,
         ),
     )
 
@@ -276,14 +280,28 @@ def _moving(counters: tuple[str, ...]) -> Update:
     )
 
 
+def _state_of(scores: Mapping[str, Any] | None) -> ScoreState | None:
+    """Read the state of the headline of stored scores."""
+    return None if scores is None else ScoreState(scores["windowed"]["state"])
+
+
 def _counted(row: Mapping[str, Any]) -> dict[str, int]:
     """Say what a conversation adds to its run's counters."""
     return {
         **{state: int(row["state"] == state) for state in ("pending", "done", "failed", "skipped")},
         **{
             name: row[name]
-            for name in ("windows", "failed_windows", "claims", "missing", "labelled")
+            for name in (
+                "windows",
+                "failed_windows",
+                "undefined_windows",
+                "skipped_windows",
+                "claims",
+                "missing",
+                "labelled",
+            )
         },
+        "undefined": int(_state_of(row["scores"]) is ScoreState.UNDEFINED),
         "scored": int(row["score"] is not None),
         "score_sum": score_units(row["score"]),
         "corrected_scored": int(row["corrected"] is not None),

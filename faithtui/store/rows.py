@@ -103,6 +103,8 @@ def _item_row(row: AnyRow) -> ItemRow:
         labelled=row.labelled,
         overridden=row.overridden,
         failed_windows=row.failed_windows,
+        undefined_windows=row.undefined_windows,
+        skipped_windows=row.skipped_windows,
     )
 
 

@@ -109,6 +109,16 @@ class RunRow:
     retries: int = 0
     archived_at: datetime | None = None
     """When it was put away; None: it is listed."""
+    scored: int = 0
+    """Conversations in the mean `score`."""
+    corrected_scored: int = 0
+    """Conversations in the mean `corrected`."""
+    undefined: int = 0
+    """Conversations without a score because nothing was judged or compared."""
+    undefined_windows: int = 0
+    """The same of windows; those of scored conversations are left out of their means."""
+    skipped_windows: int = 0
+    """Windows to which the metric does not apply."""
 
 
 @dataclass(frozen=True, slots=True)

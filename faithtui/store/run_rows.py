@@ -57,4 +57,9 @@ def run_row(row: Any) -> RunRow:
         unpriced_calls=row.unpriced_calls,
         retries=row.retries,
         archived_at=row.archived_at,
+        scored=row.scored,
+        corrected_scored=row.corrected_scored,
+        undefined=row.undefined,
+        undefined_windows=row.undefined_windows,
+        skipped_windows=row.skipped_windows,
     )

@@ -345,6 +345,28 @@ class Runs:
             ).all()
         return {reason: number for reason, number in rows}
 
+    def undefined_reasons(self, run_id: RunId) -> dict[str, int]:
+        """Count the judged conversations of a run without a score by why they have none.
+
+        Returns:
+            Reason to count, most frequent first; only of those that are undefined.
+        """
+        headline = run_item.c.scores["windowed"]
+        reason, count = headline["reason"].as_string(), func.count()
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(reason, count)
+                .where(
+                    run_item.c.run_id == run_id,
+                    run_item.c.state == ItemState.DONE.value,
+                    run_item.c.score.is_(None),
+                    headline["state"].as_string() == ScoreState.UNDEFINED.value,
+                )
+                .group_by(reason)
+                .order_by(count.desc(), reason)
+            ).all()
+        return {reason: number for reason, number in rows}
+
 
 def _create(
     connection: Connection, now: datetime, spec: RunSpec, conversations: Sequence[ConversationId]

@@ -147,6 +147,12 @@ class RunTable(Stored, table=True):
     skipped: int = 0
     windows: int = 0
     failed_windows: int = 0
+    undefined_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Windows of which the judge's labels make no score: nothing was judged or compared."""
+    skipped_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Windows to which the metric does not apply."""
+    undefined: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations of which no window has a score, because nothing was judged or compared."""
     claims: int = 0
     missing: int = 0
     labelled: int = 0
@@ -219,6 +225,8 @@ class RunItemTable(Stored, table=True):
     """The final reason."""
     windows: int = 0
     failed_windows: int = 0
+    undefined_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    skipped_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     claims: int = 0
     missing: int = 0
     labelled: int = 0

@@ -48,6 +48,8 @@ def save_window(
             run_item.c.conversation_id,
             run_item.c.windows,
             run_item.c.failed_windows,
+            run_item.c.undefined_windows,
+            run_item.c.skipped_windows,
             window.c.id.label("stored"),
         )
         .outerjoin(
@@ -90,6 +92,8 @@ def save_window(
         {
             "windows": row.windows + 1,
             "failed_windows": row.failed_windows + (score.state is ScoreState.FAILED),
+            "undefined_windows": row.undefined_windows + (score.state is ScoreState.UNDEFINED),
+            "skipped_windows": row.skipped_windows + (score.state is ScoreState.SKIPPED),
             "checked": 0,
             **count_labels(connection, item),
         },

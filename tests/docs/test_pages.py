@@ -71,7 +71,7 @@ def test_the_limits_in_the_warnings_are_those_of_the_code() -> None:
         ({}, "0, 1/2, 2/3"),
         ({0: "yes"}, "1, 1, 1"),
         ({2: "no"}, "0, 1/2, 1/3"),
-        ({0: "x"}, "no claim: 1, then 1/1, 2/2"),
+        ({0: "x"}, "undefined, then 1/1, 2/2"),
     ],
 )
 def test_the_example_by_hand_has_the_scores_that_the_code_gives(
@@ -84,7 +84,9 @@ def test_the_example_by_hand_has_the_scores_that_the_code_gives(
     by_hand = [
         int(top) / int(bottom or 1) for top, bottom in re.findall(r"(\d)(?:/(\d))?", windows)
     ]
-    assert [one.value for one in each] == pytest.approx(by_hand)
+    defined = [one.value for one in each if one.value is not None]
+    assert defined == pytest.approx(by_hand)
+    assert scores.windowed.undefined == len(each) - len(defined) == windows.count("undefined")
 
 
 def test_the_same_mistake_at_the_end_passes() -> None:
@@ -103,7 +105,7 @@ def scored(
         )
         for last in range(len(labels))
     ]
-    return score_set(windows, ScoringRule(("yes", "idk"), when_empty=1.0), human)
+    return score_set(windows, ScoringRule(("yes", "idk"), when_empty=None), human)
 
 
 @pytest.mark.parametrize(("number", "size"), [(1, 10), (3, 10), (12, 10), (12, 2), (7, 1)])

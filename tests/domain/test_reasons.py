@@ -1,7 +1,7 @@
 import pytest
 
 from faithtui.domain.labels import Polarity
-from faithtui.domain.reasons import contradicts, leaning
+from faithtui.domain.reasons import contradicts, finds_fault, finds_no_fault, leaning
 
 UNSUPPORTED = [
     "The claim contradicts the passage.",
@@ -73,3 +73,45 @@ def test_no_reason_contradicts_nothing() -> None:
 
 def test_a_very_long_reason_is_answered_at_once() -> None:
     assert leaning("not " * 100_000) is None
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "No problem was found.",
+        "No problems were found in any window.",
+        "The conversation is free of issues.",
+        "There are no contradictions.",
+        "All claims are supported by the documents.",
+        "Every answer agrees with its documents.",
+        "The answers are fully consistent with the context.",
+        "Nothing irrelevant was found.",
+        "Nothing contradicts the documents.",
+        "The score is 0.50: no claim was found to depart from the context.",
+    ],
+)
+def test_a_reason_may_find_no_fault_at_all(reason: str) -> None:
+    assert finds_no_fault(reason)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "",
+        "Two claims are not addressed.",
+        "Not all claims are supported.",
+        "All but two claims are supported.",
+        "No contradictions were found, but two claims are not addressed.",
+        "Almost every answer agrees with its documents.",
+        "Only one claim is fully supported.",
+        "The price contradicts the second document.",
+    ],
+)
+def test_a_reason_that_names_a_fault_or_none_in_particular_is_not_one_without(reason: str) -> None:
+    assert not finds_no_fault(reason)
+
+
+def test_a_reason_of_a_score_finds_fault_where_it_speaks_of_lacking_support() -> None:
+    assert finds_fault("One claim contradicts the documents.")
+    assert not finds_fault("Nothing contradicts the documents.")
+    assert not finds_fault("All claims are supported.")

@@ -319,7 +319,7 @@ def test_progress_ends_with_the_figure_of_the_report() -> None:
     assert (narrow.needed, narrow.stop) == (0, True)
 
 
-def test_scores_of_units_labelled_in_part_are_left_out() -> None:
+def test_units_labelled_in_part_and_units_without_a_score_are_left_out() -> None:
     scores = [
         ScoreReading(ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5)
         for i in range(20)
@@ -327,11 +327,13 @@ def test_scores_of_units_labelled_in_part_are_left_out() -> None:
     scores += [
         ScoreReading(ScoredUnit.WINDOW, "c", "g1", 30, 0.5, None, 5, 3),
         ScoreReading(ScoredUnit.WINDOW, "c", "g1", 31, 1.0, None, 0, 0),
+        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 32, None, None, 3, 0),
+        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 33, 0.5, None, 2, 2),
         ScoreReading(ScoredUnit.CONVERSATION, "c", "g1", None, 0.5, None, 5, 0),
     ]
     found = report(readings([claim(0, "yes", "yes")], scores=scores))
     window, conversation = found.unit_scores
-    assert (window.n, window.partly, window.vacuous) == (20, 1, 1)
+    assert (window.n, window.partly, window.vacuous, window.unscored) == (20, 1, 1, 2)
     assert window.spearman.reason is Reason.NO_VARIATION, "a perfect one has no interval"
     assert window.auroc.value == 1.0
     assert window.bias.value == pytest.approx(sum(i / 20 - i * i / 400 for i in range(20)) / 20)

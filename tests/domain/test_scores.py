@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Turn
-from faithtui.domain.labels import FAITHFULNESS, INFERENCE
+from faithtui.domain.labels import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import (
     JudgedWindow,
     Occurrence,
@@ -32,6 +32,7 @@ NO_VALUE = replace(LENIENT, when_empty=None)
 
 LABELS = ("yes", "no", "idk")
 FAILED = no_score(ScoreState.FAILED, "the judge is down")
+NOTHING_TO_READ = no_score(ScoreState.SKIPPED, "no retrieval context")
 
 
 def judged(labels: Sequence[Sequence[str | None]], size: int = 10) -> list[JudgedWindow]:
@@ -90,7 +91,9 @@ def test_a_window_scores_its_share_of_passing_labels(
 
 
 def test_a_window_without_claims_is_undefined_where_the_rule_says_so() -> None:
-    assert window_score([], NO_VALUE) == no_score(ScoreState.UNDEFINED, "no claims")
+    assert window_score([], NO_VALUE) == no_score(ScoreState.UNDEFINED, "nothing was judged")
+    said = window_score([], NO_VALUE, why_empty="the answer has no text")
+    assert said == no_score(ScoreState.UNDEFINED, "the answer has no text")
 
 
 def test_a_missing_verdict_makes_a_window_incomplete() -> None:
@@ -135,10 +138,99 @@ def test_failed_comes_before_incomplete_and_both_before_any_number() -> None:
     assert found.reason == "2 of 3 parts: 1 of 2 claims have no verdict"
 
 
-def test_undefined_parts_are_left_out_of_a_mean() -> None:
+def test_undefined_parts_are_left_out_of_a_mean_and_counted_beside_it() -> None:
     undefined = no_score(ScoreState.UNDEFINED, "no claims")
-    assert mean_score([scored(0.5), undefined], LENIENT) == scored(0.5)
-    assert mean_score([undefined, undefined], LENIENT) == undefined
+    assert mean_score([scored(0.5), undefined], LENIENT) == Score(0.5, undefined=1)
+    assert mean_score([undefined, undefined], LENIENT) == replace(undefined, undefined=2)
+
+
+def test_a_mean_of_nothing_names_each_reason_and_counts_them() -> None:
+    empty, blank = (
+        no_score(ScoreState.UNDEFINED, reason) for reason in ("no claims", "the answer has no text")
+    )
+    found = mean_score([empty, blank, empty, NOTHING_TO_READ], NO_VALUE)
+    assert (found.state, found.undefined, found.skipped) == (ScoreState.UNDEFINED, 3, 1)
+    assert found.reason == (
+        "2 of 4: no claims; 1 of 4: the answer has no text; 1 of 4: no retrieval context"
+    )
+
+
+def test_an_undefined_window_neither_passes_nor_fails_a_strict_conversation() -> None:
+    strict = replace(STRICT, when_empty=None)
+    found, _ = score_set(judged([["yes"], []], size=1), strict)
+    assert found.windowed == Score(1.0, undefined=1)
+    assert passes(found.windowed, strict) is True
+    nothing, _ = score_set(judged([[], []], size=1), strict)
+    assert nothing.windowed.state is ScoreState.UNDEFINED
+    assert passes(nothing.windowed, strict) is None
+    missing, _ = score_set(judged([["yes"], [None]], size=1), strict)
+    assert missing.windowed.state is ScoreState.INCOMPLETE
+
+
+def test_a_window_of_claims_that_are_all_called_unfair_is_undefined() -> None:
+    windows = judged([["yes"], ["no"]], size=1)
+    found, each = score_set(windows, NO_VALUE, {(1, 0): NOT_A_CLAIM})
+    assert each[1].state is ScoreState.UNDEFINED
+    assert each[1].reason == "all that was judged is labelled x (not a fair claim)"
+    assert (found.windowed, found.per_interaction) == (Score(1.0, undefined=1),) * 2
+    assert found.pooled == scored(1.0)
+    none, _ = score_set(windows, NO_VALUE, {(0, 0): NOT_A_CLAIM, (1, 0): NOT_A_CLAIM})
+    for score in (none.windowed, none.per_interaction, none.pooled):
+        assert (score.state, score.reason) == (ScoreState.UNDEFINED, each[1].reason)
+
+
+def test_labels_of_a_window_without_anything_to_compare_count_only_once_people_give_them() -> None:
+    first, second = judged([["idk", "idk"], ["yes"]], size=1)
+    why = "there is no document, so no claim was compared with anything"
+    windows = [replace(first, undefined=why), second]
+    found, each = score_set(windows, NO_VALUE)
+    assert each[0] == no_score(ScoreState.UNDEFINED, why)
+    assert (found.windowed, found.per_interaction) == (Score(1.0, undefined=1),) * 2
+    assert found.pooled == scored(1.0)
+    reviewed, each = score_set(windows, NO_VALUE, {(0, 0): "no"})
+    assert values(each) == [0.0, 1.0]
+    assert reviewed.windowed == reviewed.per_interaction == reviewed.pooled == scored(0.5)
+
+
+def test_a_claim_is_at_home_where_it_was_first_compared_with_something() -> None:
+    first, second = judged([["idk"], ["no"]], size=2)
+    later = replace(
+        second, occurrences=(replace(second.occurrences[0], label="no"), second.occurrences[1])
+    )
+    found, _ = score_set([replace(first, undefined="there is no document"), later], NO_VALUE)
+    assert found.per_interaction == scored(0.0)
+    assert found.pooled == scored(0.0)
+
+
+@given(labels_of_conversations, sizes, rules)
+def test_nothing_makes_a_score_but_labels(
+    labels: list[list[str | None]], size: int, rule: ScoringRule
+) -> None:
+    rule = replace(rule, when_empty=None, as_peer=False)
+    windows = judged(labels, size)
+    found, each = score_set(windows, rule)
+    for window, score in zip(windows, each, strict=True):
+        assert score.value is None or window.occurrences
+        assert window.occurrences or score.state is ScoreState.UNDEFINED
+    if all(score.state in (ScoreState.SCORED, ScoreState.UNDEFINED) for score in each):
+        assert found.windowed.undefined == sum(score.value is None for score in each)
+        defined = [score.value for score in each if score.value is not None]
+        assert (found.windowed.value is None) == (not defined)
+        assert (found.pooled.value is None) == (not any(labels))
+        if defined and not rule.strict:
+            assert found.windowed.value == pytest.approx(sum(defined) / len(defined))
+
+
+@given(labels_of_conversations, sizes, rules)
+def test_windows_without_claims_never_move_a_mean(
+    labels: list[list[str | None]], size: int, rule: ScoringRule
+) -> None:
+    rule = replace(rule, when_empty=None)
+    windows = judged(labels, size)
+    kept = [window for window in windows if window.occurrences]
+    if kept and not rule.as_peer:
+        whole, part = (score_set(each, rule)[0].windowed for each in (windows, kept))
+        assert (whole.value, whole.state) == (part.value, part.state)
 
 
 def test_nothing_to_average_is_skipped_and_1_for_the_peer() -> None:
@@ -405,12 +497,10 @@ def test_all_scores_are_shares_or_states(
 # Windows that the metric does not apply to
 
 
-NOTHING_TO_READ = no_score(ScoreState.SKIPPED, "no retrieval context")
-
-
 def test_skipped_parts_are_left_out_of_a_mean_and_alone_they_are_its_state() -> None:
-    assert mean_score([scored(0.5), NOTHING_TO_READ], LENIENT) == scored(0.5)
-    assert mean_score([NOTHING_TO_READ, NOTHING_TO_READ], LENIENT) == NOTHING_TO_READ
+    assert mean_score([scored(0.5), NOTHING_TO_READ], LENIENT) == Score(0.5, skipped=1)
+    alone = mean_score([NOTHING_TO_READ, NOTHING_TO_READ], LENIENT)
+    assert alone == replace(NOTHING_TO_READ, skipped=2)
     undefined = no_score(ScoreState.UNDEFINED, "no claims")
     assert mean_score([NOTHING_TO_READ, undefined], NO_VALUE).state is ScoreState.UNDEFINED
 
@@ -420,8 +510,8 @@ def test_a_skipped_interaction_scores_nowhere_and_never_1() -> None:
     windows = [whole[0], replace(whole[1], failure=NOTHING_TO_READ)]
     scores, each = score_set(windows, LENIENT)
     assert each[1] == NOTHING_TO_READ
-    assert scores.windowed == scored(0.0)
-    assert scores.per_interaction == scored(0.0), "1.0 from nothing would make it 0.5"
+    assert scores.windowed == Score(0.0, skipped=1)
+    assert scores.per_interaction == Score(0.0, skipped=1), "1.0 from nothing would make it 0.5"
     assert scores.pooled == scored(0.0)
 
 

@@ -219,3 +219,25 @@ def test_every_public_name_is_there_and_nothing_is_imported_before_it_is_used() 
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = faithtui.nothing
     assert sys.modules["faithtui"].__name__ == "faithtui"
+
+
+def test_nothing_to_judge_is_undefined_and_people_alone_decide_where_nothing_was_compared() -> None:
+    small_talk = measure(single_turn("Thanks!", "You're welcome!", ["It leaves at nine."]))
+    assert small_talk.score.state is ScoreState.UNDEFINED
+    assert small_talk.score.reason == "the judge drew no claims from the answer"
+    assert (small_talk.success, small_talk.reason) == (None, None)
+    assert small_talk.scores.pooled.state is ScoreState.UNDEFINED
+    assert (
+        measure(
+            single_turn("Thanks!", "You're welcome!", ["It leaves at nine."]),
+            options={"as_peer": True},
+        ).score.value
+        == 1.0
+    )
+    bare = measure(single_turn("When?", "It leaves at nine.", []))
+    assert bare.score.reason == "there is no document, so no claim was compared with anything"
+    assert [each.label for each in bare.verdicts] == ["idk"]
+    (claim,) = bare.claims
+    assert bare.corrected({}).windowed == bare.scores.windowed
+    assert bare.corrected({claim: "no"}).windowed.value == 0.0
+    assert bare.corrected({claim: "x"}).windowed.state is ScoreState.UNDEFINED

@@ -246,6 +246,18 @@ async def test_a_claim_list_is_judged_in_order() -> None:
             "The conversation scored 0.25. No window gave a reason.",
         ),
         (
+            ConcludeReasons(score=1.0, success=True, reasons=()),
+            "The conversation scored 1.00, which passes. Nothing lowered it.",
+        ),
+        (
+            ExplainScore(score=0.5, findings=()),
+            "The score is 0.50; no reason was given for what lowered it.",
+        ),
+        (
+            ExplainRelevance(score=0.5, messages=("Why?",), irrelevant=(), relevant=("A.",)),
+            "The score is 0.50; no reason was given for what lowered it.",
+        ),
+        (
             ExplainRelevance(score=1.0, messages=("Why?",), irrelevant=(), relevant=()),
             "The score is 1.00: there was no statement to compare with the messages.",
         ),

@@ -124,18 +124,52 @@ async def test_what_is_not_mentioned_passes_and_each_answer_counts_once() -> Non
     assert conclusion.score.value == 0.75
 
 
-async def test_without_claims_the_answer_scores_1_and_nothing_more_is_asked() -> None:
+@pytest.mark.parametrize(("as_peer", "score"), [(False, None), (True, 1.0)])
+async def test_without_claims_only_the_peer_has_a_score(as_peer: bool, score: float | None) -> None:
     ask = ScriptedAsk({"truths": {"D0.": ["t"]}})
-    assessments, conclusion = await judge(deepevalex(), talk(1), ask)
-    assert (labels(assessments), conclusion.score.value) == ([[]], 1.0)
-    assert ask.steps == {"truths": 1, "claims": 1}
+    assessments, conclusion = await judge(deepevalex(as_peer=as_peer), talk(1), ask)
+    assert (labels(assessments), conclusion.score.value) == ([[]], score)
+    if not as_peer:
+        assert conclusion.score.state is ScoreState.UNDEFINED
+        assert conclusion.score.reason == "the judge drew no claims from the answer"
+        assert (conclusion.success, conclusion.reason) == (None, None)
+        assert ask.steps == {"truths": 1, "claims": 1}
 
 
-async def test_without_truths_nothing_can_be_compared() -> None:
+async def test_without_truths_nothing_was_compared_and_there_is_no_score() -> None:
     ask = ScriptedAsk({"claims": {"A0.": ["k"]}})
-    assessments, _ = await judge(deepevalex(include_reason=False), talk(1), ask)
+    assessments, conclusion = await judge(deepevalex(), talk(1), ask)
     assert labels(assessments) == [["idk"]]
+    assert conclusion.score.state is ScoreState.UNDEFINED
+    assert conclusion.score.reason == (
+        "the judge drew no truths from the documents, so no claim was compared with anything"
+    )
     assert ask.steps == {"truths": 1, "claims": 1}
+
+
+async def test_a_contradiction_without_words_is_no_score_without_a_contradiction() -> None:
+    def script(question: Question[Any], answer: Json) -> Json:
+        if question.step == "verdicts":
+            return {key: {**said, "reason": None} for key, said in answer.items()}
+        return answer
+
+    ask = ScriptedAsk(facts(1), script)
+    await judge(deepevalex(), talk(1), ask)
+    assert ask.tasks(ExplainScore) == [ExplainScore(0.5, ("a0 two (no): no reason given",))]
+
+
+async def test_an_answer_without_fault_is_no_reason_of_a_mean_that_is_lowered() -> None:
+    def script(question: Question[Any], answer: Json) -> Json:
+        if not isinstance(question.task, ExplainScore):
+            return answer
+        return {"reason": "bad" if question.task.findings else "No problem was found."}
+
+    oracle = facts(3)
+    oracle["verdicts"]["a1 two"] = "yes"
+    oracle["claims"]["A2."] = []
+    _, conclusion = await judge(deepevalex(), talk(3), ScriptedAsk(oracle, script))
+    assert conclusion.score.value == 0.75
+    assert conclusion.reason == "bad; 1 of 3 windows undefined"
 
 
 @pytest.mark.parametrize("as_peer", [False, True])
@@ -354,9 +388,9 @@ async def test_an_image_is_enough_too() -> None:
         Turn("user", "", images=(page,)), Turn("assistant", "A0.", (Document("", images=(page,)),))
     )
     for as_peer in (False, True):
-        ask = ScriptedAsk({}, takes_images=True)
-        _, conclusion = await judge(deepevalex(as_peer=as_peer), talked, ask)
-        assert conclusion.score.value == 1.0
+        ask = ScriptedAsk({"claims": {"A0.": ["k"]}}, takes_images=True)
+        assessments, _ = await judge(deepevalex(as_peer=as_peer), talked, ask)
+        assert labels(assessments) == [["idk"]]
 
 
 async def test_answers_alone_can_be_judged_on_request_but_not_by_the_peer() -> None:

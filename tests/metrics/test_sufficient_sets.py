@@ -294,10 +294,6 @@ async def test_a_question_that_fails_costs_only_the_windows_that_need_it() -> No
 
     oracle = HALVES | {"truths": {"D0.": ["half"], "D2.": ["other half"]}}
     assessments, _ = await judge(metric(window_size=3), talk(4), ScriptedAsk(oracle, script))
-    assert [found.value for found in states(assessments)] == [
-        "scored",
-        "scored",
-        "failed",
-        "scored",
-    ]
+    found = [each.value for each in states(assessments)]
+    assert found == ["scored", "scored", "failed", "undefined"]
     assert "did not answer" in (assessments[2].score.reason or "")

@@ -5,7 +5,8 @@ import pytest
 
 from faithtui.domain.assessment import Claim
 from faithtui.domain.conversation import Document, Image, Turn
-from faithtui.domain.scores import ScoreState
+from faithtui.domain.scores import Score, ScoreState
+from faithtui.domain.tasks import ConcludeReasons
 from faithtui.errors import ConfigError, ImagesNotSupported, MetricError, PeerFails
 from faithtui.metrics.registry import build, options_of
 from tests.metrics.relevancy import KEY, relevancy, served, statement
@@ -234,12 +235,30 @@ async def test_the_peers_windows_without_context_score_1_without_a_question(
 
 
 @both
-async def test_documents_without_statements_leave_a_window_at_1(strategy: Strategy) -> None:
+async def test_documents_without_statements_leave_a_window_without_a_score(
+    strategy: Strategy,
+) -> None:
     assessments, conclusion = await judge(
         relevancy(strategy=strategy), talk(1), ScriptedAsk({"statements": {}})
     )
     assert labels(assessments) == [[]]
-    assert conclusion.score.value == 1.0
+    assert conclusion.score.state is ScoreState.UNDEFINED
+    assert conclusion.score.reason == "the judge drew no statements from the documents"
+    assert (conclusion.success, conclusion.reason) == (None, None)
+
+
+@both
+async def test_the_mean_is_over_windows_with_a_score_and_counts_the_others(
+    strategy: Strategy,
+) -> None:
+    talked = conversation(
+        *exchange("Q0?", "A.", "D0."), *exchange("Q1?", "A.", "D1."), *exchange("Q2?", "A.")
+    )
+    ask = ScriptedAsk({"statements": {"D0.": [statement("s", "Q9?"), statement("t", "Q0?")]}})
+    _, conclusion = await judge(relevancy(strategy=strategy, window_size=1), talked, ask)
+    assert conclusion.score == Score(0.5, undefined=1, skipped=1)
+    (task,) = ask.tasks(ConcludeReasons)
+    assert task.reasons[-2:] == ("1 of 3 windows undefined", "1 of 3 windows skipped")
 
 
 # Images and sources

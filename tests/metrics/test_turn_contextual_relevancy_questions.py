@@ -71,7 +71,7 @@ async def test_100_interactions_of_2_documents_cost_201_questions() -> None:
     talked = conversation(
         *(turn for n in range(100) for turn in exchange(f"Q{n}?", "A.", f"D{n}.", f"E{n}."))
     )
-    ask = ScriptedAsk({"statements": {}})
+    ask = ScriptedAsk({"statements": {"D0.": [statement("s", "Q0?")]}})
     await judge(relevancy(), talked, ask)
     assert ask.steps == {"verdicts": 200, "final-reason": 1}
     assert max(len(task.messages) for task in ask.tasks(RelateDocument)) == 19
@@ -212,7 +212,7 @@ async def test_a_document_without_statements_meets_nothing_more() -> None:
     ask = ScriptedAsk({"statements": {}})
     assessments, _ = await judge(relevancy(window_size=2), talked, ask)
     assert ask.steps["verdicts"] == 1
-    assert [found.score.value for found in assessments] == [1.0] * 9
+    assert [found.score.state for found in assessments] == [ScoreState.UNDEFINED] * 9
 
 
 @given(talked=conversations(), oracle=oracles(), size=st.integers(1, 4))

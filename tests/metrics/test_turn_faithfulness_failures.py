@@ -67,17 +67,21 @@ async def test_a_lost_comparison_fails_every_window_that_needs_it() -> None:
     )
     script = failing("verdicts", anything)
     assessments, _ = await judge(metric(window_size=1), talked, ScriptedAsk(oracle, script))
-    assert states(assessments) == [ScoreState.FAILED, ScoreState.SCORED, ScoreState.FAILED]
+    assert states(assessments) == [ScoreState.FAILED, ScoreState.UNDEFINED, ScoreState.FAILED]
 
 
-async def test_a_window_that_does_not_need_a_lost_comparison_is_scored() -> None:
+async def test_a_window_that_does_not_need_a_lost_comparison_does_not_fail() -> None:
     oracle = {"truths": {"D.": ["t"]}, "claims": {"A1.": ["k"]}}
     talked = conversation(
         *exchange("Q?", "A0.", "D."), *exchange("Q?", "A1."), *exchange("Q?", "A2.")
     )
     script = failing("verdicts", anything)
     assessments, _ = await judge(metric(window_size=2), talked, ScriptedAsk(oracle, script))
-    assert states(assessments) == [ScoreState.SCORED, ScoreState.FAILED, ScoreState.SCORED]
+    assert states(assessments) == [
+        ScoreState.UNDEFINED,
+        ScoreState.FAILED,
+        ScoreState.UNDEFINED,
+    ]
     assert labels(assessments)[2] == ["idk"]
 
 
@@ -122,13 +126,16 @@ async def test_a_final_reason_that_cannot_be_had_never_costs_the_score() -> None
     _, conclusion = await judge(metric(window_size=1), talk(2), ask)
     assert conclusion.score.value == 0.5
     assert conclusion.success is True
-    assert conclusion.reason == "a0 two (no): because; a1 two (no): because"
+    assert conclusion.reason == (
+        "2 claims contradicted: a0 two (no): because; a1 two (no): because"
+    )
 
 
-async def test_without_anything_to_say_there_is_no_reason_in_its_place() -> None:
-    ask = ScriptedAsk({}, failing("final-reason", anything))
+async def test_where_nothing_lowered_the_score_a_reason_that_cannot_be_had_says_so() -> None:
+    oracle = facts(1) | {"verdicts": {"a0 one": "yes", "a0 two": "yes"}}
+    ask = ScriptedAsk(oracle, failing("final-reason", anything))
     _, conclusion = await judge(metric(), talk(1), ask)
-    assert (conclusion.score.value, conclusion.reason) == (1.0, None)
+    assert (conclusion.score.value, conclusion.reason) == (1.0, "nothing lowered the score")
 
 
 async def test_a_word_outside_the_schema_loses_the_peers_conversation_when_it_decides() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Document, Turn
+from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.tasks import (
     ConcludeReasons,
     ExplainScore,
@@ -77,8 +78,10 @@ async def test_evidence_reads_each_interaction_once_and_compares_neighbours_toge
 async def test_a_claim_without_any_truth_in_view_is_the_judges_to_decide(word: str) -> None:
     ask = ScriptedAsk({"claims": {"A.": ["k"]}, "verdicts": {"k": word}})
     assessments, _ = await judge(metric(), conversation(*exchange("Q?", "A.")), ask)
-    assert ask.steps == {"claims": 1, "verdicts": 1, "final-reason": 1}
+    reasons = {"final-reason": 1} if word == "no" else {}
+    assert ask.steps == {"claims": 1, "verdicts": 1} | reasons
     assert labels(assessments) == [[word]]
+    assert assessments[0].score.value == (0.0 if word == "no" else None)
     assert assessments[0].without_context
 
 
@@ -176,7 +179,7 @@ async def test_blank_documents_and_answers_are_not_asked_about() -> None:
         metric(include_reason=False), conversation(*exchange("Q?", " ", "\n")), ask
     )
     assert ask.questions == []
-    assert conclusion.score.value == 1.0
+    assert conclusion.score == Score(None, ScoreState.UNDEFINED, "the answer has no text", 1)
     assert not assessments[0].without_context
 
 

@@ -59,7 +59,7 @@ def test_every_metric_has_a_cell_for_every_answer(store: Store) -> None:
         ),
         ComparedCell(scored(1.0), {"yes": 1}, 0, scored(0.0)),
     )
-    undefined = no_score(ScoreState.UNDEFINED, "no claims")
+    undefined = no_score(ScoreState.UNDEFINED, "nothing was judged")
     assert (two.turn, two.human) == (3, None)
     assert two.cells == (
         ComparedCell(scored(1.0), {}, 0, scored(1.0)),

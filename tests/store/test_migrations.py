@@ -12,8 +12,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
+from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.review import Action
-from faithtui.domain.scores import scored
+from faithtui.domain.scores import Score, ScoreState, no_score, scored
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.identity import HEAD
@@ -211,3 +212,37 @@ def test_an_older_file_has_no_split_and_can_get_one(path: Path) -> None:
         assert [row.spec.examples for row in store.runs.rows()] == [None]
         store.splits.make(SplitRule(0, 60, 20, 20), "me")
         assert set(store.splits.of_conversations()) == set(store.conversations.ids())
+
+
+def test_windows_without_a_score_are_counted_in_an_older_file(path: Path) -> None:
+    shutil.copy(FIXTURES / "v7.sqlite", path)
+    with sqlite3.connect(path) as raw:
+        raw.execute(
+            "UPDATE window SET score = NULL, score_state = 'undefined', score_reason = 'no claims' "
+            "WHERE run_item_id = 1"
+        )
+        nothing = '{"value": null, "state": "undefined", "reason": "no claims"}'
+        raw.execute(
+            "UPDATE run_item SET score = NULL, scores = json_object('windowed', json(?), "
+            "'per_interaction', json(?), 'pooled', json(?)) WHERE id = 1",
+            (nothing, nothing, nothing),
+        )
+    raw.close()
+    with Store.open(path) as store:
+        row = store.runs.row(RunId(1))
+        (item,) = store.runs.item_rows([ItemId(1)])
+        assert (row.undefined, row.undefined_windows, row.skipped_windows) == (1, 2, 0)
+        assert (item.undefined_windows, item.skipped_windows) == (2, 0)
+        assert item.scores is not None
+        assert item.scores.windowed == no_score(ScoreState.UNDEFINED, "no claims")
+
+
+def test_counts_of_windows_without_a_score_are_kept(path: Path) -> None:
+    shutil.copy(FIXTURES / "v9.sqlite", path)
+    with Store.open(path) as store:
+        row = store.runs.rows()[0]
+        assert (row.score, row.scored, row.undefined) == (0.5, 1, 0)
+        assert (row.windows, row.undefined_windows, row.skipped_windows) == (3, 1, 1)
+        (item,) = store.runs.item_rows(store.runs.item_ids(row.id))
+        assert item.scores is not None
+        assert item.scores.windowed == Score(0.5, undefined=1, skipped=1)

@@ -465,3 +465,61 @@ def test_a_run_that_does_not_exist_archives_none(store: Store) -> None:
     with pytest.raises(StoreError, match="there is no run 99"):
         store.runs.archive([run, RunId(99)])
     assert store.runs.row(run).archived_at is None
+
+
+UNDEFINED = no_score(ScoreState.UNDEFINED, "the judge drew no claims from the answer")
+NOT_COMPARED = no_score(ScoreState.UNDEFINED, "there is no document")
+LATER = replace(SPEC, rule=replace(RULE, when_empty=None))
+
+
+def test_windows_and_conversations_without_a_score_are_counted(store: Store) -> None:
+    store.conversations.import_batch([talk("one"), talk("two")])
+    run = store.runs.create(LATER, store.conversations.ids())
+    one, two = store.runs.item_ids(run)
+    first, second = windows_of(talk(), 1)
+    for item, labels in ((one, {3: ["no", "yes"]}), (two, {})):
+        store.runs.save_window(item, assess(first, {}, rule=LATER.rule, score=UNDEFINED))
+        score = None if labels else UNDEFINED
+        store.runs.save_window(item, assess(second, labels, rule=LATER.rule, score=score))
+        store.runs.finish_item(item, ItemState.DONE, None)
+    row = store.runs.row(run)
+    assert (row.score, row.scored, row.undefined) == (0.5, 1, 1)
+    assert (row.windows, row.undefined_windows, row.skipped_windows) == (4, 3, 0)
+    assert store.runs.undefined_reasons(run) == {UNDEFINED.reason: 1}
+    scored_item, undefined_item = store.runs.item_rows([one, two])
+    assert scored_item.scores is not None
+    assert scored_item.scores.windowed == Score(0.5, undefined=1)
+    assert scored_item.scores.per_interaction == Score(0.5, undefined=1)
+    assert undefined_item.scores == ScoreSet(
+        replace(UNDEFINED, undefined=2), replace(UNDEFINED, undefined=2), UNDEFINED
+    )
+
+
+def test_where_nothing_was_compared_only_what_people_say_counts(store: Store) -> None:
+    store.conversations.import_batch([talk("one", answers=1)])
+    run = store.runs.create(LATER, store.conversations.ids())
+    (item,) = store.runs.item_ids(run)
+    (only,) = windows_of(talk(answers=1))
+    store.runs.save_window(
+        item, assess(only, {1: ["idk", "idk"]}, rule=LATER.rule, score=NOT_COMPARED)
+    )
+    store.runs.finish_item(item, ItemState.DONE, None)
+    view = store.runs.review_view(item, "me")
+    assert view.item.scores == view.item.corrected
+    assert view.windows[0].corrected == NOT_COMPARED
+    (answered,) = store.runs.compare_view(view.item.conversation).answers
+    (cell,) = answered.cells
+    assert cell is not None
+    assert (cell.score, cell.corrected) == (NOT_COMPARED, NOT_COMPARED)
+    store.reviews.record(
+        view.claims[0].id, "me", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
+    )
+    after = store.runs.review_view(item, "me")
+    assert after.windows[0].corrected == scored(0.0)
+    assert after.item.corrected == all_three(scored(0.0))
+    assert after.item.scores == view.item.scores
+    row = store.runs.row(run)
+    assert (row.score, row.corrected, row.corrected_scored, row.undefined) == (None, 0.0, 1, 1)
+    (cell,) = store.runs.compare_view(view.item.conversation).answers[0].cells
+    assert cell is not None
+    assert (cell.score, cell.corrected) == (NOT_COMPARED, scored(0.0))

@@ -68,7 +68,7 @@ class UnitScoreReport:
     partly: int
     """Left out: not every claim has a verdict of people, though some have."""
     vacuous: int
-    """Left out: nothing was judged in them, so their score is fixed by rule."""
+    """Left out: nothing was judged in them, so they have no score, or one that a rule fixes."""
     judge_mean: float | None
     human_mean: float | None
     bias: Estimate
@@ -88,6 +88,8 @@ class UnitScoreReport:
     and the judge's scores of the others. Withheld unless whole units were drawn at random."""
     threshold: ThresholdReport | None
     """None without a threshold, or with fewer than ten units."""
+    unscored: int = 0
+    """Left out: the judge's labels or people's make no score."""
 
 
 @dataclass(frozen=True, slots=True)

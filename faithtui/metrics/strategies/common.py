@@ -10,7 +10,7 @@ from faithtui.domain.scores import ScoringRule, window_score
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, Ask
-from faithtui.metrics.findings import WindowFindings
+from faithtui.metrics.findings import WindowFindings, reasons_of_costs
 from faithtui.metrics.peer_reading import leading_letters
 from faithtui.metrics.prompting import PromptSet
 from faithtui.metrics.questions import why_score
@@ -106,8 +106,13 @@ async def with_peer_reasons(
         if score is None or not any(label is not None for label in (*labels, *found.surplus)):
             explained.append(found)
             continue
-        contradictions = [each.reason or "" for each in found.verdicts if each.label == "no"]
-        question = why_score(metric.prompts, score, contradictions, as_peer=True)
+        costs = reasons_of_costs(metric.rule, found.verdicts)
+        costs += [
+            "a verdict beyond the last claim: no reason given"
+            for label in found.surplus
+            if label is not None and label not in metric.rule.passing
+        ]
+        question = why_score(metric.prompts, score, costs, as_peer=True)
         reason = await ask.about(position)(question)
         explained.append(replace(found, reason=reason))
     return tuple(explained)

@@ -208,7 +208,11 @@ def _unit_scores(found: UnitScoreReport, width: int) -> list[Line]:
     words = f"{fmt.plural(found.n, name)} with both scores"
     left_out = [
         f"{fmt.thousands(count)} {what}"
-        for count, what in ((found.partly, "labelled in part"), (found.vacuous, "with no claims"))
+        for count, what in (
+            (found.partly, "labelled in part"),
+            (found.vacuous, "with no claims"),
+            (found.unscored, "without a score"),
+        )
         if count
     ]
     words += f"; left out: {', '.join(left_out)}" if left_out else ""

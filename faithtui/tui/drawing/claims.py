@@ -186,6 +186,15 @@ def passages_of(view: ReviewView) -> Mapping[int, tuple[DocumentView, int]]:
     return found
 
 
+def _nothing_judged(view: ReviewView, spec: "MetricSpec") -> str:
+    """Say what becomes of a window in which nothing was judged, by the rule of the run."""
+    if view.blind:
+        return spec.nothing_judged
+    fixed = view.run.spec.rule.when_empty
+    scores = "has no score" if fixed is None else f"scores {fixed:.2f} by the rule of this run"
+    return f"{spec.nothing_judged} A window without {spec.units[1]} {scores}."
+
+
 def _no_claims(
     view: ReviewView, focus: Focus, spec: "MetricSpec", width: int, keys: KeyNames
 ) -> list[Line]:
@@ -193,13 +202,14 @@ def _no_claims(
     why = view.item.reason
     if view.item.state.value == "done" and why is None:
         rows = view.windows if focus.window is None else view.windows[focus.window :][:1]
-        why = next((row.reason for row in rows if row.reason), view.reason)
+        told = (each for row in rows for each in (row.score.reason, row.reason) if each)
+        why = next(told, view.reason)
     lines = [BLANK, line(Piece(f" No {spec.units[1]} here.", "strong")), BLANK]
     words = {
         "pending": "This conversation has not been judged yet.",
         "skipped": "It was skipped:",
         "failed": "It failed:",
-        "done": spec.nothing_judged,
+        "done": _nothing_judged(view, spec),
     }[view.item.state.value]
     lines += wrap([Piece(words)], width, first=[Piece(" ")])
     if why and why != words:

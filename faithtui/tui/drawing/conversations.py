@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from faithtui.domain.filters import Filter
-from faithtui.domain.scores import ScoreSet, ScoreState
+from faithtui.domain.scores import ScoreSet, ScoreState, left_out_words
 from faithtui.store.records import ItemRow, ItemState, ReviewView, RunTotals
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted
@@ -201,6 +201,7 @@ def item_details(
             (f"all {spec.units[1]}", row.scores.pooled, corrected.pooled),
         ):
             lines.append(line(Piece(f" {name:<16}", "quiet"), fmt.score_change(judge, people)))
+        lines += left_out_lines(row, width)
     if calls is not None and not blind and (calls.cost_nusd or calls.unpriced_calls):
         told = f"{spent(calls)} · {fmt.plural(calls.calls, 'call')}"
         lines.append(line(Piece(f" {'cost':<16}", "quiet"), told))
@@ -223,6 +224,27 @@ def item_details(
     if view is None or view.item.id != row.id:
         return lines + wrap([shown(row.opening, "quiet")], width - 1, first=pad)
     return lines + turns(view, spec, width, wanted)
+
+
+def left_out_lines(row: ItemRow, width: int) -> list[Line]:
+    """Say which windows no mean counts, by the judge and with people's labels, and why."""
+    pad = [Piece(" ")]
+    lines: list[Line] = []
+    judge = row.scores.windowed if row.scores else None
+    corrected = row.corrected.windowed if row.corrected else None
+    words = [
+        left_out_words(each.undefined, each.skipped, row.windows)
+        for each in (judge, corrected)
+        if each is not None
+    ]
+    if words and words[0]:
+        lines += wrap([Piece(f"! {words[0]}", "warn")], width - 1, first=pad)
+    if len(words) > 1 and words[1] != words[0]:
+        told = words[1] or "no window left out"
+        lines += wrap([Piece(f"! with people's labels {told}", "warn")], width - 1, first=pad)
+    if judge is not None and judge.state is ScoreState.UNDEFINED and judge.reason:
+        lines += wrap([Piece("undefined: ", "warn"), shown(judge.reason)], width - 1, first=pad)
+    return lines
 
 
 def turns(view: ReviewView, spec: "MetricSpec", width: int, wanted: Filter) -> list[Line]:

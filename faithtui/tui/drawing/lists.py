@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
+from faithtui.domain.scores import left_out_words
 from faithtui.store.run_records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted
@@ -168,7 +169,7 @@ def run_details(
         [
             Piece("judge's score "),
             Piece(fmt.number(row.score), "strong"),
-            Piece(f" (mean of {fmt.plural(row.done, 'conversation')}, windowed)", "quiet"),
+            Piece(f" (mean of {fmt.plural(row.scored, 'conversation')}, windowed)", "quiet"),
             Piece("  corrected "),
             Piece(fmt.number(row.corrected) if row.labelled else fmt.NONE, "strong"),
             Piece(f" ({counted(row.labelled, metric)} labelled)", "quiet"),
@@ -188,6 +189,12 @@ def run_details(
         parts.append([Piece(words, "warn")])
     if row.failed_windows:
         parts.append([Piece(f"! {fmt.plural(row.failed_windows, 'window')} failed", "bad")])
+    if row.undefined:
+        words = f"! {fmt.plural(row.undefined, 'conversation')} undefined: in no mean"
+        parts.append([Piece(words, "warn")])
+    left_out = left_out_words(row.undefined_windows, row.skipped_windows, row.windows)
+    if left_out:
+        parts.append([Piece(f"! {left_out}: in no mean", "warn")])
     bar = []
     if spec.rule.bar is not None:
         bar = [Piece(f" · a conversation passes from {spec.rule.bar:.2f} on", "quiet")]

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from faithtui.domain.scores import left_out_words
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui import format as fmt
-from faithtui.tui.lines import Line, Piece, fit, line
+from faithtui.tui.lines import Line, Piece, fit, line, wrap
 from faithtui.tui.place import Focus, is_open, listed
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ def window_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) 
                 width,
             )
         )
+    if scores is not None and not view.blind:
+        left_out = left_out_words(
+            scores.windowed.undefined, scores.windowed.skipped, len(view.windows)
+        )
+        if left_out:
+            lines += wrap([Piece(f"{left_out}: in no mean", "warn")], width, first=[Piece(" ")])
     if any(window.without_context for window in view.windows):
         lines.append(line(Piece(" ! no context was retrieved", "quiet")))
     return lines

@@ -1,0 +1,90 @@
+"""A run keeps the rule it was made by, whatever later versions make of nothing.
+
+`runs/v7.sqlite` holds a run of turn faithfulness, version 2, by the embedded judge, one interaction
+a window. By its rule windows without claims score 1.0: two of three in the conversation `mixed`,
+and the only one of `small-talk`.
+"""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.review import Action
+from faithtui.domain.scores import scored
+from faithtui.engine import planner, runner
+from faithtui.engine.requests import RunRequest
+from faithtui.errors import ConfigError
+from faithtui.store.records import ItemRow
+from faithtui.store.store import Store
+
+OLDER = Path(__file__).parents[2] / "fixtures" / "databases" / "runs" / "v7.sqlite"
+
+
+def items_of(store: Store) -> list[ItemRow]:
+    (run,) = store.runs.rows()
+    return list(store.runs.item_rows(store.runs.item_ids(run.id)))
+
+
+def label(store: Store, word: str) -> None:
+    """Say something of the run's only claim."""
+    view = store.runs.review_view(items_of(store)[0].id, "me")
+    (claim,) = view.claims
+    store.reviews.record(
+        claim.id,
+        "me",
+        Action.OVERRIDDEN,
+        word,
+        run=view.run.id,
+        judge_verdict="yes",
+        saw_judge=True,
+    )
+
+
+def test_scores_of_an_older_run_stay_as_they_were_stored(path: Path) -> None:
+    shutil.copy(OLDER, path)
+    with Store.open(path) as store:
+        (run,) = store.runs.rows()
+        assert (run.spec.metric_version, run.spec.rule.when_empty) == ("2", 1.0)
+        assert (run.score, run.scored, run.undefined, run.undefined_windows) == (1.0, 2, 0, 0)
+        for item in items_of(store):
+            assert item.scores is not None
+            assert item.scores.windowed == scored(1.0)
+
+
+@pytest.mark.parametrize(
+    ("word", "windowed", "pooled"), [("no", 2 / 3, 0.0), ("x", 1.0, 1.0), ("yes", 1.0, 1.0)]
+)
+def test_with_overrides_an_older_run_is_scored_by_its_own_rule(
+    path: Path, word: str, windowed: float, pooled: float
+) -> None:
+    shutil.copy(OLDER, path)
+    with Store.open(path) as store:
+        label(store, word)
+        mixed, small_talk = items_of(store)
+        assert mixed.corrected is not None
+        assert small_talk.corrected is not None
+        assert mixed.corrected.windowed.value == pytest.approx(windowed)
+        assert mixed.corrected.pooled == scored(pooled)
+        assert small_talk.corrected.windowed == scored(1.0)
+        assert mixed.scores is not None
+        assert mixed.scores.windowed == scored(1.0)
+        view = store.runs.review_view(mixed.id, "me")
+        assert [each.score for each in view.windows] == [scored(1.0)] * 3
+
+
+def test_a_run_of_an_older_version_is_not_gone_on_with(path: Path) -> None:
+    shutil.copy(OLDER, path)
+    with Store.open(path) as store:
+        (run,) = store.runs.rows()
+        with pytest.raises(ConfigError, match="start a new run"):
+            asyncio.run(runner.execute(store, run.id, lambda event: None, retry_failed=True))
+        again = planner.plan(
+            store,
+            RunRequest(metric="turn-faithfulness", judge="offline", options={"window_size": "1"}),
+        )
+        asyncio.run(runner.execute(store, again, lambda event: None))
+        new = store.runs.row(again)
+        assert (new.score, new.scored, new.undefined, new.undefined_windows) == (1.0, 1, 1, 3)
+        assert store.runs.row(run.id).score == 1.0

@@ -1,0 +1,109 @@
+"""What has no score is counted and explained where scores are drawn."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.filters import Filter
+from faithtui.domain.ids import RunId
+from faithtui.domain.review import Action
+from faithtui.engine import planner, runner
+from faithtui.engine.requests import RunRequest
+from faithtui.metrics.turn_faithfulness import SPEC
+from faithtui.store.records import ReviewView
+from faithtui.store.store import Store
+from faithtui.tui.drawing.claims import claim_list
+from faithtui.tui.drawing.conversations import item_details
+from faithtui.tui.drawing.lists import run_details
+from faithtui.tui.drawing.windows import window_list
+from faithtui.tui.keys import KeyNames
+from faithtui.tui.lines import Line
+from faithtui.tui.place import Focus
+
+OPENS = "The shop opens at nine."
+NO_CLAIMS = "the judge drew no claims from the answer"
+
+
+def exchange(question: str, answer: str) -> tuple[Turn, Turn]:
+    return Turn("user", question), Turn("assistant", answer, (Document(OPENS),))
+
+
+def talk(key: str, *turns: Turn) -> Conversation:
+    return Conversation("shop", key, turns, key)
+
+
+@pytest.fixture
+def judged(path: Path) -> RunId:
+    """A run over small talk alone, and over small talk before an answer."""
+    with Store.open(path) as store:
+        store.conversations.import_batch(
+            [
+                talk("small", *exchange("Thanks!", "You're welcome!")),
+                talk("mixed", *exchange("Hi!", "Hello!"), *exchange("When?", OPENS)),
+            ]
+        )
+        options = {"window_size": "1"}
+        run = planner.plan(
+            store, RunRequest(metric="turn-faithfulness", judge="offline", options=options)
+        )
+        asyncio.run(runner.execute(store, run, lambda event: None))
+        return run
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "shop.db"
+
+
+def words(lines: list[Line]) -> str:
+    return " ".join(" ".join(each.text for each in lines).split())
+
+
+def view_of(store: Store, run: RunId, place: int) -> ReviewView:
+    return store.runs.review_view(store.runs.item_ids(run)[place], "me")
+
+
+def details(view: ReviewView) -> str:
+    wanted = Filter(())
+    return words(item_details(view.item, view, SPEC, 60, blind=view.blind, wanted=wanted))
+
+
+def test_a_run_counts_conversations_and_windows_in_no_mean(path: Path, judged: RunId) -> None:
+    with Store.open(path) as store:
+        said = words(run_details(store.runs.row(judged), SPEC, 100, KeyNames({})))
+    assert "1.00 (mean of 1 conversation, windowed)" in said
+    assert "! 1 conversation undefined: in no mean" in said
+    assert "! 2 of 3 windows undefined: in no mean" in said
+
+
+def test_a_conversation_counts_its_windows_and_says_why(path: Path, judged: RunId) -> None:
+    with Store.open(path) as store:
+        small, mixed = (view_of(store, judged, place) for place in range(2))
+    assert f"undefined: {NO_CLAIMS}" in details(small)
+    assert "! 1 of 2 windows undefined" in details(mixed)
+    assert "1 of 2 windows undefined: in no mean" in words(window_list(mixed, Focus(), SPEC, 40))
+
+
+def test_a_window_that_people_leave_nothing_of_is_counted_with_their_labels(
+    path: Path, judged: RunId
+) -> None:
+    with Store.open(path) as store:
+        (claim,) = view_of(store, judged, 1).claims
+        store.reviews.record(
+            claim.id, "me", Action.OVERRIDDEN, "x", run=judged, judge_verdict="yes", saw_judge=True
+        )
+        said = details(view_of(store, judged, 1))
+    assert "windowed 1.00→undefined" in said
+    assert "! with people's labels 2 of 2 windows undefined" in said
+
+
+def test_an_empty_list_says_why_nothing_is_there_and_what_that_scores(
+    path: Path, judged: RunId
+) -> None:
+    with Store.open(path) as store:
+        small = view_of(store, judged, 0)
+    said = words(claim_list(small, Focus(), SPEC, 60))
+    assert "The judge found no claim here. A window without claims has no score." in said
+    assert NO_CLAIMS in said
