@@ -330,18 +330,14 @@ class DeepEvalExFaithfulness:
     ) -> WindowFindings:
         """Ask for one verdict per numbered claim, and for a reason."""
         in_view = [truth.text for truth in truths]
-        if truths:
-            said = await one_for_each(
-                len(claims),
-                lambda left: questions.claim_verdicts(
-                    self.prompts, [claims[n].text for n in left], in_view
-                ),
-                lambda question: asked(ask, question, "verdicts"),
-                lambda each: _label(each) is not None,
-            )
-        else:
-            # Nothing can be compared, so nothing is asked.
-            said = (Said("idk", "The documents gave no truth."),) * len(claims)
+        said = await one_for_each(
+            len(claims),
+            lambda left: questions.claim_verdicts(
+                self.prompts, [claims[n].text for n in left], in_view
+            ),
+            lambda question: asked(ask, question, "verdicts"),
+            lambda each: _label(each) is not None,
+        )
         found = WindowFindings(
             verdicts=tuple(
                 Verdict(claim, None)

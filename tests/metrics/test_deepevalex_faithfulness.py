@@ -144,7 +144,13 @@ async def test_without_truths_nothing_was_compared_and_there_is_no_score() -> No
     assert conclusion.score.reason == (
         "the judge drew no truths from the documents, so no claim was compared with anything"
     )
-    assert ask.steps == {"truths": 1, "claims": 1}
+    assert ask.steps == {"truths": 1, "claims": 1, "verdicts": 1}
+
+
+async def test_without_truths_a_no_is_still_the_judges() -> None:
+    ask = ScriptedAsk({"claims": {"A0.": ["k"]}, "verdicts": {"k": "no"}})
+    assessments, conclusion = await judge(deepevalex(), talk(1), ask)
+    assert (labels(assessments), conclusion.score.value) == ([["no"]], 0.0)
 
 
 async def test_a_contradiction_without_words_is_no_score_without_a_contradiction() -> None:
