@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from faithtui.domain.assessment import Assessment, Claim
+from faithtui.domain.conversation import Conversation
 from faithtui.domain.examples import Example
 from faithtui.domain.ids import ConversationId, ItemId
 from faithtui.domain.scores import ScoreState
@@ -29,6 +30,8 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
+from faithtui.engine.item_checks import ItemChecks
+from faithtui.engine.judged_conversations import CheckRules
 from faithtui.engine.logged import logged
 from faithtui.engine.recalibrating import calibration_of
 from faithtui.engine.recording import Recorder
@@ -60,6 +63,7 @@ class Course:
     counts: Progress
     totals: RunTotals
     """What its calls came to, by all processes."""
+    checks: ItemChecks
     waiting: Iterator[PendingItem] = field(default_factory=lambda: iter(()))
 
     def progress(self, **changes: int) -> Progress:
@@ -122,6 +126,7 @@ async def to_its_end(
     course = _course_of(store, row, metric, control, heard, tell)
     try:
         state, reason = await through(course)
+        await course.checks.check_rest(run)
     except asyncio.CancelledError:
         state, reason = RunState.CANCELLED, None
         try:
@@ -163,7 +168,18 @@ def _course_of(
         emit(StoreTroubled(row.id, sentence, course.progress()))
 
     recorder = Recorder(store, on_trouble=troubled)
-    course = Course(store, row, metric, control, recorder, emit, tell, _totals(row), _calls_of(row))
+    course = Course(
+        store,
+        row,
+        metric,
+        control,
+        recorder,
+        emit,
+        tell,
+        _totals(row),
+        _calls_of(row),
+        ItemChecks(store, CheckRules.of(metric), recorder.add),
+    )
     return course
 
 
@@ -195,7 +211,9 @@ async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
         return
     state = ItemState.FAILED if failures else ItemState.DONE
     reason = failures[0] if failures else None
-    await _finished(course, item.id, state, reason, conclusion.reason)
+    # What was stored before is read from there: it need not be what was assessed now.
+    judged = None if item.stored_windows else (conversation, assessments)
+    await _finished(course, item.id, state, reason, conclusion.reason, judged)
 
 
 def given_claims(
@@ -246,8 +264,11 @@ async def _finished(
     state: ItemState,
     reason: str | None,
     conclusion: str | None = None,
+    judged: tuple[Conversation, Sequence[Assessment]] | None = None,
 ) -> None:
     await course.recorder.add(course.store.runs.finish_item, item, state, reason, conclusion)
+    if state is not ItemState.SKIPPED:
+        await course.checks.check_item(item, state, judged)
     course.emit(ItemFinished(course.row.id, item, state, course.progress(**{state.value: 1})))
 
 

@@ -12,8 +12,16 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from faithtui.domain.assessment import Assessment, Claim, Conclusion, Evidence, Truth, Verdict
-from faithtui.domain.conversation import Conversation, Image, normalised
+from faithtui.domain.assessment import (
+    Assessment,
+    Claim,
+    Conclusion,
+    Evidence,
+    Truth,
+    Verdict,
+    identity,
+)
+from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.labels import NOT_A_CLAIM
 from faithtui.domain.scores import (
     JudgedWindow,
@@ -323,16 +331,6 @@ async def _measured(
         latency_ms=latency_ms,
         peer=metric.peer_results(conversation, assessments, conclusion, latency_ms),
     )
-
-
-def identity(claim: Claim) -> tuple[object, ...]:
-    """Name what a claim is: two with equal names are the same claim, in any window.
-
-    Source: the store's identity of claims, in docs/data-model.md.
-    """
-    if claim.kind == "answer":
-        return (claim.kind, claim.turn)
-    return (claim.kind, claim.turn, claim.document, normalised(claim.text))
 
 
 def _built(metric: str | Metric[Any], options: Mapping[str, object] | None) -> Metric[Any]:

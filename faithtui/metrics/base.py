@@ -17,6 +17,7 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.tasks import Task
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeUnusable
+from faithtui.metrics.prompting import PromptSet
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -140,6 +141,10 @@ class Metric(Protocol[FindingsT]):
     @property
     def rule(self) -> ScoringRule:
         """How its labels become scores under its options."""
+
+    @property
+    def prompts(self) -> PromptSet:
+        """Its prompt texts, with holes for what is judged."""
 
     @property
     def prompt_digest(self) -> str:

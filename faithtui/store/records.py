@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
+from faithtui.domain.run_integrity import NO_COUNTS, NOTHING_JUDGED, Integrity, TextCounts
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.store.run_records import RunRow as RunRow
 from faithtui.store.run_records import RunSpec as RunSpec
@@ -88,6 +89,8 @@ class ItemRow:
     overridden: int
     """Claims whose human consensus differs from the judge."""
     failed_windows: int = 0
+    integrity: Integrity = NOTHING_JUDGED
+    """Whether what the judge wrote can be found where it must come from."""
     reviewers: int = 0
     """People who gave a verdict on a claim of it; only read for lists."""
     lacks_passages: bool = False
@@ -423,6 +426,7 @@ class CheckedItem:
     windows: int
     """State and windows when it was read; findings of an older state are not kept."""
     findings: "tuple[Finding, ...]"
+    counts: TextCounts = NO_COUNTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.judge_names import judge_title
+from faithtui.domain.run_integrity import NOTHING_JUDGED, Integrity
 from faithtui.domain.scores import ScoringRule
 
 
@@ -109,6 +110,8 @@ class RunRow:
     retries: int = 0
     archived_at: datetime | None = None
     """When it was put away; None: it is listed."""
+    integrity: Integrity = NOTHING_JUDGED
+    """Whether what the judge wrote can be found where it must come from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -443,6 +443,7 @@ def _close(
             "state": state.value,
             "reason": reason,
             "conclusion": conclusion,
+            "checked": 0,
             **human_columns(connection, item, conversation_id, human, state=state, reason=reason),
         },
     )

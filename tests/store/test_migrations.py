@@ -89,6 +89,14 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
         assert (act.action, act.verdict) == (Action.OVERRIDDEN, "yes")
 
 
+def test_runs_of_an_older_file_are_not_checked_yet(path: Path) -> None:
+    shutil.copy(FIXTURES / "v7.sqlite", path)
+    with Store.open(path) as store:
+        assert {row.integrity.sentence() for row in store.runs.rows() if row.done} == {
+            "not checked yet"
+        }
+
+
 def test_an_older_file_takes_images_statements_and_answers(path: Path) -> None:
     shutil.copy(FIXTURES / "v1.sqlite", path)
     with Store.open(path) as store:

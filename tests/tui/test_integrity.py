@@ -8,7 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.integrity import CHECKS, Finding, FindingKind
+from faithtui.domain.integrity import Finding, FindingKind
+from faithtui.domain.run_integrity import CHECKS
 from faithtui.engine.checking import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.store.store import Store
