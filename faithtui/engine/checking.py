@@ -4,6 +4,7 @@ Conversations that are checked already are not read again, so checks can stop an
 later, in this process or in another one.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -20,12 +21,14 @@ from faithtui.engine.judged_conversations import (
     judged_conversation,
     rules_of_run,
 )
-from faithtui.errors import FaithtuiError
+from faithtui.errors import FaithtuiError, StoreError
 from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store
 
 _BATCH = 16
 """Conversations per transaction: what a stop may lose is a second's work."""
+MOMENT_S = 2.0
+"""How long somebody who asked for something else waits for checks."""
 _BREATH_S = 0.001
 """Pause after each conversation in the background, so that whoever answers keys gets a turn."""
 
@@ -93,6 +96,17 @@ def check_run(
         if len(checked) < len(some):
             break
     return done
+
+
+def check_for_moment(store: Store, run: RunId, seconds: float = MOMENT_S) -> None:
+    """Finish the checks of a run before it is shown, as far as a moment goes.
+
+    What is left, for want of time or because the store cannot be written, stays unchecked, and
+    every score of the run says so.
+    """
+    end = time.monotonic() + seconds
+    with contextlib.suppress(StoreError):
+        check_run(store, run, stopped=lambda: time.monotonic() > end)
 
 
 class BackgroundCheck:

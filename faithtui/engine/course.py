@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from faithtui.domain.assessment import Assessment, Claim
-from faithtui.domain.conversation import Conversation
 from faithtui.domain.examples import Example
 from faithtui.domain.ids import ConversationId, ItemId
 from faithtui.domain.scores import ScoreState
@@ -42,7 +41,15 @@ from faithtui.judges.opening import judge_fingerprint, open_judge
 from faithtui.judges.redaction import Redact
 from faithtui.metrics.base import STOPS_THE_RUN, Metric
 from faithtui.metrics.registry import build
-from faithtui.store.records import ItemState, PendingItem, RunRow, RunSpec, RunState, RunTotals
+from faithtui.store.records import (
+    CheckedItem,
+    ItemState,
+    PendingItem,
+    RunRow,
+    RunSpec,
+    RunState,
+    RunTotals,
+)
 from faithtui.store.store import Store
 
 Ending = tuple[RunState, str | None]
@@ -211,9 +218,11 @@ async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
         return
     state = ItemState.FAILED if failures else ItemState.DONE
     reason = failures[0] if failures else None
-    # What was stored before is read from there: it need not be what was assessed now.
-    judged = None if item.stored_windows else (conversation, assessments)
-    await _finished(course, item.id, state, reason, conclusion.reason, judged)
+    checked = None
+    if not item.stored_windows:
+        # What was stored before need not be what was assessed now.
+        checked = await course.checks.check_assessed(item.id, state, conversation, assessments)
+    await _finished(course, item.id, state, reason, conclusion.reason, checked)
 
 
 def given_claims(
@@ -264,11 +273,12 @@ async def _finished(
     state: ItemState,
     reason: str | None,
     conclusion: str | None = None,
-    judged: tuple[Conversation, Sequence[Assessment]] | None = None,
+    checked: CheckedItem | None = None,
 ) -> None:
-    await course.recorder.add(course.store.runs.finish_item, item, state, reason, conclusion)
-    if state is not ItemState.SKIPPED:
-        await course.checks.check_item(item, state, judged)
+    finish = course.store.runs.finish_item
+    await course.recorder.add(finish, item, state, reason, conclusion, checked)
+    if checked is None and state is not ItemState.SKIPPED:
+        await course.checks.check_stored(item)
     course.emit(ItemFinished(course.row.id, item, state, course.progress(**{state.value: 1})))
 
 

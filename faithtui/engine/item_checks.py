@@ -45,54 +45,63 @@ class ItemChecks:
         """Whether somebody waits for a check."""
         return self._waiting > 0
 
-    async def check_item(
+    async def check_assessed(
         self,
         item: ItemId,
         state: ItemState,
-        judged: tuple[Conversation, Sequence[Assessment]] | None,
-    ) -> None:
-        """Check a conversation that is judged and stored.
+        conversation: Conversation,
+        assessments: Sequence[Assessment],
+    ) -> CheckedItem | None:
+        """Check a conversation that was just judged and is not stored yet.
 
         Args:
             item: The conversation of the run.
-            state: Its state.
-            judged: What was judged and what came of it, where that is all that is stored: it need
-                not be read again unless something is found. None: it is read from the store.
+            state: The state it is about to have.
+            conversation: What was judged.
+            assessments: All its windows.
+
+        Returns:
+            What to store with it. None where only what is stored can be checked: findings about
+            claims name them by their number in the store.
+        """
+        complete = state is ItemState.DONE
+
+        def check() -> CheckedItem | None:
+            found = check_assessed(conversation, assessments, self._rules, complete=complete)
+            if any(each.claim is not None for each in found.findings):
+                return None
+            return CheckedItem(item, state, len(assessments), found.findings, found.counts)
+
+        return await self._made(item, check)
+
+    async def check_stored(self, item: ItemId) -> None:
+        """Check a conversation as it is stored, and keep what was found.
 
         Raises:
-            StoreError: What was found cannot be written.
+            StoreError: The store cannot be read or written.
         """
+        checked = await self._made(item, lambda: check_stored(self._store, item, self._rules))
+        if checked is not None:
+            await self._write(self._store.findings.save, [checked])
+
+    async def check_rest(self, run: RunId) -> None:
+        """Check what a stop, or an earlier version of the checks, left unchecked."""
+        for item in self._store.findings.unchecked(run):
+            await self.check_stored(item)
+
+    async def _made(
+        self, item: ItemId, check: Callable[[], CheckedItem | None]
+    ) -> CheckedItem | None:
         self._waiting += 1
         try:
             async with self._one_at_a_time:
-                checked = await asyncio.to_thread(self._checked, item, state, judged)
+                return await asyncio.to_thread(check)
         except StoreError:
             raise
         except Exception:
             # Whatever text trips a check, the run is paid for and goes on. The conversation stays
             # unchecked, which every score of the run says, and `faithtui check` fails aloud.
             _log.exception("item %d could not be checked", item)
-            return
+            return None
         finally:
             self._waiting -= 1
-        await self._write(self._store.findings.save, [checked])
-
-    async def check_rest(self, run: RunId) -> None:
-        """Check what a stop, or an earlier version of the checks, left unchecked."""
-        for item in self._store.findings.unchecked(run):
-            await self.check_item(item, ItemState.DONE, None)
-
-    def _checked(
-        self,
-        item: ItemId,
-        state: ItemState,
-        judged: tuple[Conversation, Sequence[Assessment]] | None,
-    ) -> CheckedItem:
-        if judged is not None:
-            conversation, assessments = judged
-            complete = state is ItemState.DONE
-            found = check_assessed(conversation, assessments, self._rules, complete=complete)
-            # Findings about claims name them by their number in the store.
-            if all(each.claim is None for each in found.findings):
-                return CheckedItem(item, state, len(assessments), found.findings, found.counts)
-        return check_stored(self._store, item, self._rules)

@@ -17,6 +17,7 @@ from faithtui.domain.integrity import (
 )
 from faithtui.domain.labels import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.prompt_echo import NO_PROMPTS, PromptWords
+from faithtui.domain.run_integrity import Integrity
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.examples import kept
 from faithtui.errors import ConfigError
@@ -70,6 +71,19 @@ def vocabulary(run: RunSpec) -> tuple[LabelSet, bool]:
 
 def _vocabulary_of(spec: MetricSpec) -> tuple[LabelSet, bool]:
     return spec.labels, spec.references is not None and spec.references_are_facts
+
+
+def integrity_sentence(metric: str, found: Integrity) -> str:
+    """Say what stands against a score of a run, in the words of its metric; "" for nothing.
+
+    Args:
+        metric: Key of the metric; one of another version is told of in the usual words.
+        found: What the checks say of the run, or of a conversation of it.
+    """
+    try:
+        return entry(metric).spec.integrity_sentence(found)
+    except ConfigError:
+        return found.sentence()
 
 
 def rules_of_run(store: Store, run: RunSpec) -> CheckRules:

@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from faithtui.domain.assessment import Assessment, Claim, ClaimKind, Conclusion
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.labels import LabelSet
+from faithtui.domain.run_integrity import Integrity
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.tasks import Task
 from faithtui.domain.windows import Window
@@ -117,6 +118,14 @@ class MetricSpec:
     """Sentence for the place of the references, where there are none."""
     context_from: str
     """Whose retrieval context is read, in words that follow `not used: this metric reads`."""
+
+    def integrity_sentence(self, found: Integrity) -> str:
+        """Say what stands against a score of this metric; "" when nothing does.
+
+        Args:
+            found: What the checks say of a run, or of a conversation of it.
+        """
+        return found.sentence(self.units, of="passage" if self.judges == "statement" else "answer")
 
 
 @dataclass(frozen=True, slots=True)

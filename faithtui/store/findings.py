@@ -243,7 +243,6 @@ def _row(row: AnyRow) -> FindingRow:
 
 def _save(connection: Connection, checked: Sequence[CheckedItem]) -> int:
     written = 0
-    rows: list[dict[str, object]] = []
     for each in checked:
         # A run may have gone on since the conversation was read; then it is checked again later.
         run_id = connection.execute(
@@ -255,28 +254,37 @@ def _save(connection: Connection, checked: Sequence[CheckedItem]) -> int:
         ).scalar()
         if run_id is None:
             continue
-        # Counts of another version of the checks are none of this one.
-        connection.execute(
-            update(run)
-            .where(run.c.id == run_id, run.c.checks != CHECKS)
-            .values(checks=CHECKS, checked=0, **dict.fromkeys(TEXT_COUNTS, 0))
-        )
-        counted = {column: getattr(each.counts, name) for column, name in TEXT_COUNTS.items()}
-        change_item(connection, each.item, {"checked": CHECKS, **counted})
         written += 1
-        connection.execute(delete(finding).where(finding.c.run_item_id == each.item))
-        rows += [
-            {
-                "run_id": run_id,
-                "run_item_id": each.item,
-                "kind": found.kind.value,
-                "claim_id": found.claim,
-                "window": found.window,
-                "turn": found.turn,
-                "detail": found.detail,
-            }
-            for found in each.findings
-        ]
+        change_item(connection, each.item, write_findings(connection, run_id, each))
+    return written
+
+
+def write_findings(connection: Connection, run_id: int, checked: CheckedItem) -> dict[str, object]:
+    """Write what checks of a conversation found, in place of what was found before.
+
+    Returns:
+        What its row must have from now on: the version of the checks and what they counted.
+    """
+    # Counts of another version of the checks are none of this one.
+    connection.execute(
+        update(run)
+        .where(run.c.id == run_id, run.c.checks != CHECKS)
+        .values(checks=CHECKS, checked=0, **dict.fromkeys(TEXT_COUNTS, 0))
+    )
+    connection.execute(delete(finding).where(finding.c.run_item_id == checked.item))
+    rows = [
+        {
+            "run_id": run_id,
+            "run_item_id": checked.item,
+            "kind": found.kind.value,
+            "claim_id": found.claim,
+            "window": found.window,
+            "turn": found.turn,
+            "detail": found.detail,
+        }
+        for found in checked.findings
+    ]
     if rows:
         connection.execute(insert(finding), rows)
-    return written
+    counted = {column: getattr(checked.counts, name) for column, name in TEXT_COUNTS.items()}
+    return {"checked": CHECKS, **counted}
