@@ -52,6 +52,7 @@ def broken(store_path: Path) -> Path:
         connection.execute(
             "UPDATE verdict SET label = 'maybe' WHERE claim_id = ? AND is_home", (claims[1],)
         )
+        connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
     return store_path
 
@@ -190,8 +191,11 @@ async def test_a_clean_run_and_an_empty_store_have_words_of_their_own(
 
 
 async def test_many_conversations_wait_to_be_asked(
-    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with sqlite3.connect(store_path) as connection:
+        connection.execute("UPDATE run_item SET checked = 0")
+    connection.close()
     monkeypatch.setattr("faithtui.tui.screens.integrity.CHECKED_AT_ONCE", 1)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
