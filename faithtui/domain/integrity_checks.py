@@ -346,8 +346,10 @@ def _is_question(text: str, said: str, before: Sequence[Turn], read: _Reader) ->
 def _stands_in(text: str, said: str) -> bool:
     """Whether a text stands somewhere letter for letter, between two words."""
     start = said.find(text)
-    before, after = said[max(0, start - 1) : start], said[start + len(text) :][:1]
-    return start >= 0 and not before.isalnum() and not after.isalnum()
+    if start < 0:
+        return False
+    end = start + len(text)
+    return not said[max(0, start - 1) : start].isalnum() and not said[end : end + 1].isalnum()
 
 
 def _invented(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:

@@ -14,6 +14,8 @@ from faithtui.errors import ConfigError, ImagesNotSupported, JudgeRequestRejecte
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
 from faithtui.judges.offline_judge import OfflineJudge
 from faithtui.metrics.registry import METRICS, build
+from tests.engine.building import CountingJudge, conversation
+from tests.engine.nonsense import RandomJudge
 
 TALK = Conversation.of(
     Turn("user", "When does it leave?"),
@@ -219,3 +221,18 @@ def test_every_public_name_is_there_and_nothing_is_imported_before_it_is_used() 
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = faithtui.nothing
     assert sys.modules["faithtui"].__name__ == "faithtui"
+
+
+async def test_a_measurement_says_what_its_score_rests_on() -> None:
+    talk = conversation("a", 2)
+    sound = await measure_async(talk, judge=CountingJudge())
+    assert (sound.integrity.counts.claims, sound.warning) == (2, "")
+    random = await measure_async(talk, judge=RandomJudge())
+    assert random.integrity.counts.phantom == random.integrity.counts.claims > 0
+    assert random.warning.startswith("suspect: ")
+
+
+async def test_what_was_skipped_needs_no_warning() -> None:
+    alone = Conversation.of(Turn("assistant", "It weighs two kilograms."))
+    skipped = await measure_async(alone, judge=CountingJudge())
+    assert skipped.warning == ""
