@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Callable
 from typing import Any, Final
 
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
@@ -22,19 +23,23 @@ def nonsense(chance: random.Random, pieces: int) -> str:
     return "".join(drawn).strip()
 
 
-def filled(schema: dict[str, Any], chance: random.Random) -> object:
+def filled(
+    schema: dict[str, Any],
+    chance: random.Random,
+    text: Callable[[random.Random], str] = lambda chance: nonsense(chance, chance.randint(2, 30)),
+) -> object:
     """Fill a JSON schema with whatever fits, as a grammar makes a model do."""
     if "enum" in schema:
         return chance.choice(schema["enum"])
     match schema["type"]:
         case "object":
-            return {name: filled(each, chance) for name, each in schema["properties"].items()}
+            return {name: filled(each, chance, text) for name, each in schema["properties"].items()}
         case "array":
-            return [filled(schema["items"], chance) for _ in range(chance.randint(1, 3))]
+            return [filled(schema["items"], chance, text) for _ in range(chance.randint(1, 3))]
         case "integer":
             return chance.randint(0, 1)
         case _:
-            return nonsense(chance, chance.randint(2, 30))
+            return text(chance)
 
 
 class RandomJudge(LocalJudge):
@@ -54,8 +59,20 @@ class RandomJudge(LocalJudge):
         schema: Any = request.schema
         if schema is None:
             return JudgeReply(nonsense(self._chance, 5), usage=Usage(7, 3))
-        reply = json.dumps(filled(schema, self._chance))
+        reply = json.dumps(filled(schema, self._chance, self.text_for(request)))
         return JudgeReply(reply, usage=Usage(7, 3), structured=True)
+
+    def text_for(self, request: JudgeRequest) -> Callable[[random.Random], str]:
+        """Give what writes the texts of a reply."""
+        return lambda chance: nonsense(chance, chance.randint(2, 30))
 
     async def aclose(self) -> None:
         pass
+
+
+class CopyingJudge(RandomJudge):
+    """Answers every question in its form, with lines of the question and the example of a reply."""
+
+    def text_for(self, request: JudgeRequest) -> Callable[[random.Random], str]:
+        instructions = request.prompt.partition("\n\n")[0].splitlines()
+        return lambda chance: chance.choice([*instructions, "..."])

@@ -20,7 +20,7 @@ from faithtui.engine.judged_conversations import CheckRules, rules_of_run
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
-from tests.engine.nonsense import RandomJudge
+from tests.engine.nonsense import CopyingJudge, RandomJudge
 
 METRICS = (
     "turn-faithfulness",
@@ -61,6 +61,16 @@ async def test_a_model_of_random_weights_is_suspect(store: Store, metric: str, s
     found = store.runs.row(run).integrity
     assert found.soundness is Soundness.SUSPECT
     assert found.counts.phantom >= 0.95 * found.counts.claims > 0
+
+
+@pytest.mark.parametrize("metric", ["turn-faithfulness", "ragas-faithfulness"])
+async def test_a_model_that_copies_its_prompt_is_suspect(store: Store, metric: str) -> None:
+    run = planned(store, metric=metric)
+    await runner.execute(store, run, lambda event: None, judge=opened(CopyingJudge()))
+    found = store.runs.row(run).integrity
+    assert found.soundness is Soundness.SUSPECT
+    assert found.counts.echoed >= 0.7 * found.counts.texts > 0
+    assert "texts are copied from the prompt" in found.sentence()
 
 
 async def test_random_words_under_the_window_strategy_are_suspect(store: Store) -> None:
