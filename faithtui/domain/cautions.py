@@ -63,14 +63,16 @@ def _integrity(soundness: Soundness, sentence: str) -> Iterator[Caution]:
     """Warn about judges that made up what they judged; of an unchecked run nothing is known."""
     if not sentence:
         return
-    code, severity = {
-        Soundness.SUSPECT: ("suspect_run", Severity.BLOCKING),
-        Soundness.UNCHECKED: ("not_checked", Severity.CAUTION),
-    }.get(soundness, ("texts_not_found", Severity.INFO))
     message = f"{sentence[:1].upper()}{sentence[1:]}."
-    if soundness is Soundness.UNCHECKED and sentence == "not checked yet":
-        message = "Not checked yet: whether the judge made up what it judged is not known."
-    yield Caution(code, severity, message, about=(Figure.RATE, Figure.AGREEMENT))
+    about = (Figure.RATE, Figure.AGREEMENT)
+    match soundness:
+        case Soundness.SUSPECT:
+            yield Caution("suspect_run", Severity.BLOCKING, message, about=about)
+        case Soundness.UNCHECKED:
+            message += " Whether the judge made up what it judged there is not known."
+            yield Caution("not_checked", Severity.CAUTION, message, about=about)
+        case _:
+            yield Caution("texts_not_found", Severity.INFO, message, about=about)
 
 
 def _people(report: AgreementReport) -> Iterator[Caution]:
