@@ -7,6 +7,9 @@ from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.config import load_settings
 from faithtui.engine.changing import RunChange, changed
+from faithtui.engine.checking import check_for_moment
+from faithtui.engine.conversation_json import integrity_json
+from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.splitting import read_split
 from faithtui.interchange.report_words import number, p_value
 from faithtui.store.records import RunRow
@@ -26,6 +29,8 @@ def compare(
     part = read_split(split)
     with open_store(store, settings) as opened:
         runs = run_id(opened, first), run_id(opened, second)
+        for each in runs:
+            check_for_moment(opened, each)
         change = changed(opened, *runs, reviewer or settings.reviewer, part)
     if as_json:
         put_json(_as_json(change))
@@ -98,7 +103,12 @@ def _notes(change: RunChange) -> list[str]:
         (left.unlabelled, "without a label of people that counts"),
         (left.unfair, "that people call no fair claim"),
     ]
-    notes = [f"left out: {plural(count, 'claim')} {why}" for count, why in parts if count]
+    notes = [
+        f"run {row.id}: {found}"
+        for row in (change.a, change.b)
+        if (found := integrity_sentence(row.spec.metric, row.integrity))
+    ]
+    notes += [f"left out: {plural(count, 'claim')} {why}" for count, why in parts if count]
     if change.only_a or change.only_b:
         notes.append(
             f"not compared: {plural(change.only_a, 'claim')} only A judged, {change.only_b} only B"
@@ -116,6 +126,8 @@ def _as_json(change: RunChange) -> dict[str, object]:
     return {
         "a": change.a.id,
         "b": change.b.id,
+        "integrity_a": integrity_json(change.a.spec.metric, change.a.integrity),
+        "integrity_b": integrity_json(change.b.spec.metric, change.b.integrity),
         "split": change.split,
         "claims": report.common,
         "groups": report.clusters,

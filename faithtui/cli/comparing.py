@@ -1,7 +1,9 @@
 """One conversation as all metrics see it, for `faithtui show`."""
 
-from faithtui.cli.output import Column, put_table
+from faithtui.cli.output import Column, put, put_table
 from faithtui.domain.scores import Score
+from faithtui.engine.conversation_json import integrity_json
+from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.metrics.registry import entry
 from faithtui.store.records import ComparedCell, ComparedRun, CompareView, ItemState
 
@@ -28,6 +30,10 @@ def put_compared(view: CompareView) -> None:
             for answer in view.answers
         ],
     )
+    for each in view.runs:
+        found = integrity_sentence(each.run.spec.metric, each.item.integrity)
+        if found:
+            put(f"{each.run.id} {each.run.spec.metric}: {found}")
 
 
 def _opening(text: str) -> str:
@@ -59,6 +65,7 @@ def compared_json(view: CompareView) -> dict[str, object]:
                 "metric": each.run.spec.metric,
                 "judge": each.run.spec.judge,
                 "judge_title": each.run.spec.judge_title,
+                "integrity": integrity_json(each.run.spec.metric, each.item.integrity),
             }
             for each in view.runs
         ],

@@ -13,6 +13,8 @@ from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.engine import demo as project
 from faithtui.engine import runner
+from faithtui.engine.conversation_json import integrity_json
+from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.reporting import RunAgreement, run_agreement
 from faithtui.paths import demo_store
 from faithtui.store.store import Store
@@ -58,6 +60,7 @@ def _summary(agreement: RunAgreement) -> str:
         (
             f"run {row.id}: {row.spec.metric} by the embedded judge over MTRAG conversations",
             f"{row.done} conversations · {row.windows} windows · {row.claims} claims · {score}",
+            *([found] if (found := integrity_sentence(row.spec.metric, row.integrity)) else []),
             project.WHY,
             report.headline,
             f"{primary.level.value}: n {primary.coverage.compared} · "
@@ -85,6 +88,7 @@ def _as_json(agreement: RunAgreement) -> dict[str, object]:
         "windows": row.windows,
         "claims": row.claims,
         "score": row.score,
+        "integrity": integrity_json(row.spec.metric, row.integrity),
         "level": primary.level.value,
         "n": primary.coverage.compared,
         "kappa": kappa.value,

@@ -17,6 +17,7 @@ from faithtui.domain.ids import SampleId
 from faithtui.domain.reported.settings import Level
 from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.engine import gating
+from faithtui.engine.checking import check_for_moment
 from faithtui.engine.gating import GateOrder, GateResult
 from faithtui.errors import ConfigError, FaithtuiError
 
@@ -67,7 +68,9 @@ def order(
 def gate(store: Path | None, run: str, order: GateOrder, *, as_json: bool) -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
     with open_store(store, load_settings()) as opened:
-        result = gating.gate(opened, run_id(opened, run), order)
+        number = run_id(opened, run)
+        check_for_moment(opened, number)
+        result = gating.gate(opened, number, order)
     _print(result, as_json=as_json)
     return EXIT_CODES[result.outcome]
 

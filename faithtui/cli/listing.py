@@ -15,7 +15,9 @@ from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, left_out_words
+from faithtui.engine.checking import check_for_moment
 from faithtui.engine.conversation_json import item_json, run_json, view_json
+from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
 from faithtui.metrics.registry import entry
@@ -60,6 +62,7 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
             Column("labelled", "right"),
             Column("score", "right"),
             Column("corrected", "right"),
+            Column("integrity"),
             Column("made"),
         ),
         [
@@ -78,6 +81,7 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
                 str(row.labelled),
                 _number(row.score),
                 _number(row.corrected if row.labelled else None),
+                integrity_sentence(row.spec.metric, row.integrity),
                 f"{row.created_at:%Y-%m-%d %H:%M} UTC",
             )
             for row in rows
@@ -104,13 +108,14 @@ def show(
     settings = configured.settings
     with open_store(store, settings) as opened:
         found = run_id(opened, run)
+        check_for_moment(opened, found)
         items = opened.runs.item_ids(found)
         spec = opened.runs.row(found).spec
         labels = entry(spec.metric).spec.labels
         if conversation is None:
             if wanted is not None:
                 items = opened.search.items(found, _filter(wanted, spec, Scope.CONVERSATIONS))
-            _conversations(opened, items, labels, as_json=as_json)
+            _conversations(opened, items, spec.metric, labels, as_json=as_json)
             return 0
         claims = None if wanted is None else _filter(wanted, spec, Scope.CLAIMS)
         row = _named(opened, items, conversation)
@@ -143,7 +148,7 @@ def _filter(text: str, spec: RunSpec, scope: Scope) -> Filter:
 
 
 def _conversations(
-    store: Store, items: tuple[ItemId, ...], labels: LabelSet, *, as_json: bool
+    store: Store, items: tuple[ItemId, ...], metric: str, labels: LabelSet, *, as_json: bool
 ) -> None:
     rows = [
         row
@@ -151,7 +156,7 @@ def _conversations(
         for row in store.runs.item_rows(items[start : start + PAGE])
     ]
     if as_json:
-        put_json([item_json(row) for row in rows])
+        put_json([item_json(row, metric) for row in rows])
         return
     put_table(
         (
@@ -164,6 +169,7 @@ def _conversations(
             *(Column(name, "right") for name in labels.names),
             Column("none", "right"),
             Column("labelled", "right"),
+            Column("integrity"),
             Column("why"),
         ),
         [
@@ -181,6 +187,7 @@ def _conversations(
                 *(str(row.labels.get(name, 0)) for name in labels.names),
                 str(row.missing),
                 f"{row.labelled}/{row.claims}",
+                integrity_sentence(metric, row.integrity),
                 row.reason or _why_undefined(row) or "",
             )
             for row in rows
@@ -242,6 +249,8 @@ def _view_lines(view: ReviewView) -> list[str]:
         for each in view.windows
         if each.score.state in (ScoreState.UNDEFINED, ScoreState.SKIPPED)
     ]
+    if found := integrity_sentence(view.run.spec.metric, item.integrity):
+        lines.append(found)
     lines += _notes(view)
     truths = {truth.id: truth for truth in view.truths}
     spec = entry(view.run.spec.metric).spec

@@ -3,6 +3,7 @@
 import shutil
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TextIO, assert_never
 
@@ -176,6 +177,11 @@ def _bar(progress: Progress) -> str:
     return f"[{'#' * full}{'.' * (BAR - full)}]"
 
 
-def print_event(event: RunEvent) -> None:
-    """An event sink for programs: one JSON object a line on stdout."""
-    put_json({"event": type(event).__name__, **asdict(event)})
+def print_event(event: RunEvent, more: Mapping[str, object] | None = None) -> None:
+    """An event sink for programs: one JSON object a line on stdout.
+
+    Args:
+        event: The event.
+        more: What else belongs to it; None: nothing.
+    """
+    put_json({"event": type(event).__name__, **asdict(event), **(more or {})})

@@ -12,6 +12,7 @@ from faithtui.domain.ids import ConversationId, SampleId
 from faithtui.domain.readings import Duplicates
 from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.statistics.recoding import IdkRule
+from faithtui.engine.checking import check_for_moment
 from faithtui.engine.reporting import (
     FILES,
     Format,
@@ -58,6 +59,7 @@ def report(
         )
         if opening is not None:
             say(opening.sentence)
+        check_for_moment(opened, found)
         agreement = run_agreement(opened, found, settings, other, part)
         _warn_of_test(opened, agreement)
         if output is not None:

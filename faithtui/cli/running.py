@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from faithtui.domain.scores import left_out_words
 from faithtui.engine import planner, runner
 from faithtui.engine.budgeting import NUSD, Caps
 from faithtui.engine.circumstances import Circumstances, circumstances
+from faithtui.engine.conversation_json import integrity_json
+from faithtui.engine.events import RunEnded, RunEvent
+from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import read_split
 from faithtui.errors import ConfigError, JudgeError, StoreError
@@ -176,7 +180,7 @@ def execute(
     """
     spec = store.runs.row(run).spec
     line = ProgressLine(caps=Caps(spec.budget_nusd, spec.budget_tokens))
-    sink, tell = (print_event, say) if as_json else (line, line.tell)
+    sink, tell = (partial(_print_event, store), say) if as_json else (line, line.tell)
     stopped_by: list[signal.Signals] = []
 
     async def guarded() -> None:
@@ -218,6 +222,16 @@ def execute(
     if not as_json and row.windows:
         hint("next: `faithtui` shows the verdicts and takes yours; `faithtui report` compares them")
     return 0
+
+
+def _print_event(store: Store, event: RunEvent) -> None:
+    """Print an event for programs; the last one says what came of the run."""
+    if not isinstance(event, RunEnded):
+        print_event(event)
+        return
+    row = store.runs.row(event.run)
+    found = integrity_json(row.spec.metric, row.integrity)
+    print_event(event, {"score": row.score, "integrity": found})
 
 
 @contextmanager
@@ -266,6 +280,8 @@ def summary(row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int
     parts.append(f"{row.claims} {one if row.claims == 1 else many}")
     parts += score_parts(row)
     parts += [f"{count} undefined: {reason}" for reason, count in undefined.items()]
+    if found := integrity_sentence(row.spec.metric, row.integrity):
+        parts.append(found)
     if row.cost_nusd:
         parts.append(f"${row.cost_nusd / NUSD:.4f}")
     if row.unpriced_calls:

@@ -6,7 +6,7 @@ A verdict is never edited. A person's word stands beside it (see `review`).
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from faithtui.domain.conversation import Span
+from faithtui.domain.conversation import Span, normalised
 from faithtui.domain.scores import Score
 from faithtui.domain.windows import Window
 
@@ -107,3 +107,13 @@ class Conclusion:
     success: bool | None
     """Whether the score meets the threshold; None without a threshold or without a score."""
     reason: str | None = None
+
+
+def identity(claim: Claim) -> tuple[object, ...]:
+    """Name what a claim is: two with equal names are the same claim, in any window.
+
+    Source: the store's identity of claims, in docs/data-model.md.
+    """
+    if claim.kind == "answer":
+        return (claim.kind, claim.turn)
+    return (claim.kind, claim.turn, claim.document, normalised(claim.text))

@@ -7,6 +7,7 @@ from faithtui.domain.readings import DesignKind
 from faithtui.domain.report_values import AgreementReport
 from faithtui.domain.reported.levels import LevelReport
 from faithtui.domain.reported.settings import Caution, Figure, Level, Severity
+from faithtui.domain.run_integrity import Soundness
 from faithtui.domain.statistics.table_warnings import FEW_ITEMS, table_codes
 from faithtui.domain.statistics.tables import Cells
 
@@ -23,10 +24,24 @@ _ROUNDING = 1e-12
 _ORDER = (Severity.BLOCKING, Severity.CAUTION, Severity.INFO)
 
 
-def cautions(report: AgreementReport) -> tuple[Caution, ...]:
-    """List what applies, most severe first."""
+def cautions(
+    report: AgreementReport, soundness: Soundness = Soundness.SOUND, integrity: str = ""
+) -> tuple[Caution, ...]:
+    """List what applies, most severe first.
+
+    Args:
+        report: The figures.
+        soundness: Whether what the judge wrote can be found where it must come from.
+        integrity: The same in a sentence; "" when nothing stands against it.
+    """
     claims, answers = report.claims, report.answers
-    found = [*_level(claims), *_level(answers), *_people(report), *_numbers(report)]
+    found = [
+        *_integrity(soundness, integrity),
+        *_level(claims),
+        *_level(answers),
+        *_people(report),
+        *_numbers(report),
+    ]
     reviewed = claims.coverage.reviewed or answers.coverage.reviewed or report.scores.answers
     if not reviewed:
         message = "Nobody has labelled anything yet, so nothing can be said about the judge."
@@ -42,6 +57,22 @@ def cautions(report: AgreementReport) -> tuple[Caution, ...]:
             Caution("judge_unsteady", Severity.INFO, message, Level.CLAIMS, (Figure.AGREEMENT,))
         )
     return tuple(sorted(found, key=lambda caution: _ORDER.index(caution.severity)))
+
+
+def _integrity(soundness: Soundness, sentence: str) -> Iterator[Caution]:
+    """Warn about judges that made up what they judged; of an unchecked run nothing is known."""
+    if not sentence:
+        return
+    message = f"{sentence[:1].upper()}{sentence[1:]}."
+    about = (Figure.RATE, Figure.AGREEMENT)
+    match soundness:
+        case Soundness.SUSPECT:
+            yield Caution("suspect_run", Severity.BLOCKING, message, about=about)
+        case Soundness.UNCHECKED:
+            message += " Whether the judge made up what it judged there is not known."
+            yield Caution("not_checked", Severity.CAUTION, message, about=about)
+        case _:
+            yield Caution("texts_not_found", Severity.INFO, message, about=about)
 
 
 def _people(report: AgreementReport) -> Iterator[Caution]:

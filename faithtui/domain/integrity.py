@@ -11,9 +11,8 @@ from faithtui.domain.assessment import ClaimKind
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId, TruthId
 from faithtui.domain.labels import LabelSet
-
-CHECKS = 4
-"""Version of the checks. Conversations checked by an earlier one are checked again."""
+from faithtui.domain.prompt_echo import NO_PROMPTS, PromptWords
+from faithtui.domain.run_integrity import TextCounts
 
 
 class FindingKind(StrEnum):
@@ -28,6 +27,7 @@ class FindingKind(StrEnum):
     ASKS_JUDGE = "asks-judge"
     PHANTOM = "phantom"
     INVENTED_TRUTH = "invented-truth"
+    ECHOED_PROMPT = "echoed-prompt"
     INVENTED_QUOTE = "invented-quote"
     LOST_FACT = "lost-fact"
     FAILED_WINDOW = "failed-window"
@@ -45,6 +45,7 @@ WEIGHTS: dict[FindingKind, int] = {
     FindingKind.AGAINST_REASON: 6,
     FindingKind.FLIP: 5,
     FindingKind.PHANTOM: 4,
+    FindingKind.ECHOED_PROMPT: 4,
     FindingKind.INVENTED_QUOTE: 4,
     FindingKind.LOST_FACT: 3,
     FindingKind.CHANGED: 1,
@@ -152,3 +153,15 @@ class JudgedConversation:
     """Everything that was to be judged has been."""
     names_evidence: bool = False
     """The judge was asked to name the truths that decide; a `yes` without any is odd then."""
+    prompts: PromptWords = NO_PROMPTS
+    """What the questions say themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the checks say of a conversation."""
+
+    findings: tuple[Finding, ...]
+    """By kind in the order of `FindingKind`, then as they come in the conversation; () when nothing
+    looks wrong."""
+    counts: TextCounts

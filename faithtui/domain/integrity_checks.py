@@ -1,13 +1,17 @@
 """Looking for what seems wrong in what a judge said about a conversation. Pure checks."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import assert_never
 
 from faithtui.domain.asking_judge import Request, requests_in
+from faithtui.domain.conversation import Turn
 from faithtui.domain.evidence import CLASH_FROM, overlap
 from faithtui.domain.integrity import (
+    Checked,
     CheckedClaim,
+    CheckedTruth,
     CheckedVerdict,
     Finding,
     FindingKind,
@@ -15,24 +19,41 @@ from faithtui.domain.integrity import (
 )
 from faithtui.domain.labels import LabelSet, Polarity
 from faithtui.domain.lost import DrawnTruths, lost_facts
-from faithtui.domain.phantom import origin_of
+from faithtui.domain.phantom import FEW, origin_of
 from faithtui.domain.plain import visible_line
+from faithtui.domain.prompt_echo import RUN, Material, words_in_row
 from faithtui.domain.quotes import Quotable, quotes_in
 from faithtui.domain.reasons import contradicts
+from faithtui.domain.run_integrity import TextCounts
 from faithtui.domain.windows import interactions, turns_left_out
 from faithtui.domain.wording import ReadText, read_text
 
 MOST_READ = 60_000
 """Characters of one text that are compared."""
+_WORD_CHARACTER = re.compile(r"\w")
+_SENTENCE_FROM = 10
+"""Characters from which a text that stands in a passage was taken from there."""
 
 
-def check(judged: JudgedConversation) -> tuple[Finding, ...]:
-    """Look for everything that looks wrong.
+class _Reader:
+    """Cuts texts into words, each once: the checks look at the same ones."""
 
-    Returns:
-        Findings by kind in the order of `FindingKind`, then as they come in the conversation; ()
-        when nothing looks wrong.
-    """
+    def __init__(self) -> None:
+        self._read: dict[str, ReadText] = {}
+
+    def __call__(self, text: str) -> ReadText:
+        """Read a text up to `MOST_READ`."""
+        known = self._read.get(text)
+        if known is None:
+            known = self._read[text] = read_text(text[:MOST_READ])
+        return known
+
+
+def check(judged: JudgedConversation) -> Checked:
+    """Look for everything that looks wrong, and count the texts that were looked at."""
+    read = _Reader()
+    material = Material((*judged.documents, *(turn.content for turn in judged.turns)))
+    echoes = list(_echoes(judged, material))
     found = [
         *_words(judged),
         *_windows(judged),
@@ -40,13 +61,65 @@ def check(judged: JudgedConversation) -> tuple[Finding, ...]:
         *_evidence(judged),
         *_flips(judged),
         *_asks(judged),
-        *_phantoms(judged),
-        *_invented(judged),
+        *_phantoms(judged, read),
+        *_invented(judged, read),
+        *echoes,
         *_quotes(judged),
-        *_lost(judged),
+        *_lost(judged, read),
     ]
     order = {kind: place for place, kind in enumerate(FindingKind)}
-    return tuple(sorted(found, key=lambda each: order[each.kind]))
+    findings = tuple(sorted(found, key=lambda each: order[each.kind]))
+    return Checked(findings, _counts(judged, findings))
+
+
+def _counts(judged: JudgedConversation, findings: Sequence[Finding]) -> TextCounts:
+    phantom = {each.claim for each in findings if each.kind is FindingKind.PHANTOM}
+    claims = sum(1 for _ in _written_claims(judged))
+    truths = len(judged.truths) if judged.truths_are_facts else 0
+    reasons = sum(len(_reasons(claim)) for claim in judged.claims)
+    return TextCounts(
+        claims=claims,
+        phantom=len(phantom),
+        truths=sum(1 for _ in _placed_truths(judged)),
+        invented=sum(each.kind is FindingKind.INVENTED_TRUTH for each in findings),
+        texts=claims + truths + reasons,
+        echoed=sum(each.kind is FindingKind.ECHOED_PROMPT for each in findings),
+    )
+
+
+def _written_claims(judged: JudgedConversation) -> Iterator[CheckedClaim]:
+    """Give the claims that were written by somebody, and of which it is known what they are from.
+
+    A whole answer is judged as it stands.
+    """
+    for claim in judged.claims:
+        is_placed = claim.kind != "statement" or claim.document is not None
+        if claim.kind != "answer" and 0 <= claim.turn < len(judged.turns) and is_placed:
+            yield claim
+
+
+def _placed_truths(
+    judged: JudgedConversation,
+) -> Iterator[tuple[CheckedTruth, Sequence[str]]]:
+    """Give the truths of passages that are read whole, each with the passages it may be from."""
+    if not judged.truths_are_facts:
+        return
+    is_whole = sum(map(len, judged.documents)) <= MOST_READ
+    for truth in judged.truths:
+        if truth.document is None:
+            if is_whole and judged.documents:
+                yield truth, judged.documents
+        elif len(judged.documents[truth.document]) <= MOST_READ:
+            yield truth, (judged.documents[truth.document],)
+
+
+def _reasons(claim: CheckedClaim) -> dict[str, int]:
+    """Give the reasons of a claim's verdicts, each with the first window that has it."""
+    reasons: dict[str, int] = {}
+    for said in claim.verdicts:
+        if said.reason:
+            reasons.setdefault(said.reason, said.window)
+    return reasons
 
 
 def _words(judged: JudgedConversation) -> Iterator[Finding]:
@@ -231,58 +304,93 @@ def _asked(request: Request) -> str:
     return f"asks the judge to {request.asked.value}: “{visible_line(request.quote, 160)}”"
 
 
-def _phantoms(judged: JudgedConversation) -> Iterator[Finding]:
+def _phantoms(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
     """Claims whose words are not in their answer."""
-    turns: dict[int, ReadText] = {}
-    documents: dict[int, ReadText] = {}
-
-    def said_in(position: int) -> ReadText:
-        if position not in turns:
-            turns[position] = read_text(judged.turns[position].content[:MOST_READ])
-        return turns[position]
-
-    for claim in judged.claims:
-        if claim.kind == "answer" or not 0 <= claim.turn < len(judged.turns):
-            continue
-        if claim.kind == "statement":
-            if claim.document is None:
-                continue
-            if claim.document not in documents:
-                text = judged.documents[claim.document][:MOST_READ]
-                documents[claim.document] = read_text(text)
-            source, before = documents[claim.document], []
+    for claim in _written_claims(judged):
+        before: Sequence[Turn] = ()
+        if claim.document is None:
+            said, before = judged.turns[claim.turn].content, judged.turns[: claim.turn]
         else:
-            source = said_in(claim.turn)
-            before = [said_in(position) for position in range(claim.turn)]
-        read = read_text(claim.text)
-        origin = origin_of(read, source, before)
-        if origin.is_phantom:
-            words = ", ".join(dict.fromkeys(read.said(word) for word in origin.added))
-            where = "passage" if claim.kind == "statement" else "answer"
-            detail = f"not in the {where}: {visible_line(words, 120)}"
+            said = judged.documents[claim.document]
+        why = _why_phantom(claim.text, said, [turn.content for turn in before], read)
+        if why is None and _is_question(claim.text, said, before, read):
+            why = "it repeats what the user said"
+        if why is not None:
+            where = "answer" if claim.document is None else "passage"
+            detail = f"not in the {where}: {visible_line(why, 120)}"
             yield Finding(FindingKind.PHANTOM, detail, claim.id, turn=claim.turn)
 
 
-def _invented(judged: JudgedConversation) -> Iterator[Finding]:
+def _why_phantom(text: str, said: str, before: Sequence[str], read: _Reader) -> str | None:
+    """Give the words of a text that are not where they must be; None when it may be from there.
+
+    Args:
+        text: What the judge wrote.
+        said: Where it should be from.
+        before: Texts whose words it may use, too.
+        read: Reads texts.
+    """
+    if _stands_in(text, said[:MOST_READ]):
+        return None
+    written = read(text)
+    origin = origin_of(written, read(said), [read(each) for each in before])
+    if origin.is_phantom:
+        return ", ".join(dict.fromkeys(written.said(word) for word in origin.added))
+    if not origin.is_telling and not Material((said, *before)).holds(words_in_row(text)):
+        return text
+    return None
+
+
+def _is_question(text: str, said: str, before: Sequence[Turn], read: _Reader) -> bool:
+    """Whether a claim repeats what the user said, and not what the answer says."""
+    words = words_in_row(text)
+    if len(words) < RUN or _stands_in(text, said[:MOST_READ]):
+        return False
+    if not Material([turn.content for turn in before if turn.role == "user"]).holds(words):
+        return False
+    origin = origin_of(read(text), read(said), ())
+    return len(origin.found) < FEW * (len(origin.found) + len(origin.added))
+
+
+def _stands_in(text: str, said: str) -> bool:
+    """Whether a text stands somewhere letter for letter, between two words."""
+    start = said.find(text)
+    if start < 0:
+        return False
+    end = start + len(text)
+    return not said[max(0, start - 1) : start].isalnum() and not said[end : end + 1].isalnum()
+
+
+def _invented(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
     """Truths whose words are not in the passage they were drawn from."""
-    if not judged.truths_are_facts:
-        return
-    passages: dict[int, ReadText] = {}
     turns = _retrieving(judged)
-    for truth in judged.truths:
-        document = truth.document
-        if document is None or len(judged.documents[document]) > MOST_READ:
-            # Nobody knows where it should be, or what was not read may hold it.
-            continue
-        if document not in passages:
-            passages[document] = read_text(judged.documents[document])
-        read = read_text(truth.text)
-        origin = origin_of(read, passages[document], ())
-        if origin.is_phantom:
-            words = ", ".join(dict.fromkeys(read.said(word) for word in origin.added))
-            detail = f"P{document + 1} has no {visible_line(words, 80)}: "
-            detail += f"“{visible_line(truth.text, 120)}”"
-            yield Finding(FindingKind.INVENTED_TRUTH, detail, turn=turns.get(document))
+    for truth, passages in _placed_truths(judged):
+        why = _why_phantom(truth.text, passages[0], passages[1:], read)
+        if why is not None:
+            at = truth.document
+            where = "no passage has" if at is None else f"P{at + 1} has no"
+            detail = f"{where} {visible_line(why, 80)}: “{visible_line(truth.text, 120)}”"
+            turn = None if at is None else turns.get(at)
+            window = min(truth.windows, default=None) if at is None else None
+            yield Finding(FindingKind.INVENTED_TRUTH, detail, window=window, turn=turn)
+
+
+def _echoes(judged: JudgedConversation, material: Material) -> Iterator[Finding]:
+    """Claims, truths and reasons that repeat the prompt."""
+    prompts, kind = judged.prompts, FindingKind.ECHOED_PROMPT
+    for claim in _written_claims(judged):
+        if prompts.are_repeated_by(claim.text, material):
+            detail = f"the claim repeats the prompt: “{visible_line(claim.text, 120)}”"
+            yield Finding(kind, detail, claim.id, turn=claim.turn)
+    for truth in judged.truths if judged.truths_are_facts else ():
+        if prompts.are_repeated_by(truth.text, material):
+            detail = f"a truth repeats the prompt: “{visible_line(truth.text, 120)}”"
+            yield Finding(kind, detail, window=min(truth.windows, default=None))
+    for claim in judged.claims:
+        for reason, window in _reasons(claim).items():
+            if prompts.are_repeated_by_reason(reason, material, judged.labels.names):
+                detail = f"the reason repeats the prompt: “{visible_line(reason, 120)}”"
+                yield Finding(kind, detail, claim.id, window)
 
 
 def _quotes(judged: JudgedConversation) -> Iterator[Finding]:
@@ -319,37 +427,41 @@ def _retrieving(judged: JudgedConversation) -> dict[int, int]:
     return turns
 
 
-def _lost(judged: JudgedConversation) -> Iterator[Finding]:
+def _lost(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
     """Claims about which a passage of their turn says something that no truth does."""
     if not judged.truths_are_facts or not judged.truths:
         return
     # Of all documents: what another one says as well reached the judge all the same.
-    truths = DrawnTruths.of(read_text(each.text) for each in judged.truths)
+    drawn: DrawnTruths | None = None
     lost: dict[int, list[tuple[ReadText, str]]] = {}
 
     def lost_of(document: int) -> list[tuple[ReadText, str]]:
+        nonlocal drawn
         if document not in lost:
-            passage = read_text(judged.documents[document][:MOST_READ])
-            lost[document] = [
-                (
-                    read_text(passage.text[sentence.start : sentence.end]),
-                    passage.text[fact.span.start : fact.span.end],
-                )
-                for fact in lost_facts(passage, truths)
-                for sentence in [passage.sentences[fact.sentence]]
-            ]
+            text = judged.documents[document]
+            lost[document] = []
+            if not _is_all_drawn(text[:MOST_READ], judged.truths):
+                passage = read(text)
+                drawn = drawn or DrawnTruths.of(read(each.text) for each in judged.truths)
+                lost[document] = [
+                    (
+                        read(passage.text[sentence.start : sentence.end]),
+                        passage.text[fact.span.start : fact.span.end],
+                    )
+                    for fact in lost_facts(passage, drawn)
+                    for sentence in [passage.sentences[fact.sentence]]
+                ]
         return lost[document]
 
     for claim in judged.claims:
         if claim.kind != "claim" or not 0 <= claim.turn < len(judged.retrieved):
             continue
-        read = read_text(claim.text)
         for document in judged.retrieved[claim.turn]:
             fact = next(
                 (
                     words
                     for sentence, words in lost_of(document)
-                    if overlap(read, sentence) >= CLASH_FROM
+                    if overlap(read(claim.text), sentence) >= CLASH_FROM
                 ),
                 None,
             )
@@ -357,6 +469,19 @@ def _lost(judged: JudgedConversation) -> Iterator[Finding]:
                 detail = f"P{document + 1}: {visible_line(fact, 160)}"
                 yield Finding(FindingKind.LOST_FACT, detail, claim.id, turn=claim.turn)
                 break
+
+
+def _is_all_drawn(passage: str, truths: Sequence[CheckedTruth]) -> bool:
+    """Whether truths repeat all of a passage letter for letter, so that nothing of it was lost.
+
+    The embedded judge takes sentences as they stand; reading their words is most of a check.
+    """
+    texts = {each.text for each in truths}
+    for truth in sorted(texts, key=len, reverse=True):
+        if len(truth) >= _SENTENCE_FROM:
+            passage = passage.replace(truth, "\n")
+    left = (each.strip() for each in passage.split("\n"))
+    return all(each in texts or not _WORD_CHARACTER.search(each) for each in left)
 
 
 def _polarity(labels: LabelSet, label: str | None) -> Polarity | None:

@@ -80,6 +80,13 @@ WORDS: dict[FindingKind, KindWords] = {
         "Read the passage; code 2 (truth extraction). Claims that such a truth supports or "
         "contradicts need a look.",
     ),
+    FindingKind.ECHOED_PROMPT: KindWords(
+        "texts copied from the prompt",
+        "A claim, a truth or a reason says what the instructions say and the conversation does "
+        "not: a sentence of them, the name of a field, or the “...” of an example reply.",
+        "Use a larger model, or shorter prompts: one that copies its instructions has not read "
+        "the rest. x takes such a claim out.",
+    ),
     FindingKind.INVENTED_QUOTE: KindWords(
         "quotations that stand nowhere",
         "The reason puts words between quotation marks that are in no passage, no message, no "

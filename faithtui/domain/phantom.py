@@ -30,13 +30,20 @@ class Origin:
     def is_phantom(self) -> bool:
         """Whether the words say that the answer does not make this claim.
 
-        So when a number, name, date or negation was added, or when too few of the words are found.
+        So when a number, name, date or negation was added, or when too few of the words are found;
+        one word is too few only where none is found. Without telling words nothing is said.
         """
         if any(word.kind in ("number", "name", "date", "negation") for word in self.added):
             return True
-        told = len(self.found) + len(self.resolved) + len(self.added)
-        few = len(self.found) + len(self.resolved) < FEW * told
-        return few and len(self.added) >= _LEAST_WORDS
+        known = len(self.found) + len(self.resolved)
+        if not known:
+            return bool(self.added)
+        return known < FEW * (known + len(self.added)) and len(self.added) >= _LEAST_WORDS
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the claim has any word that says something."""
+        return bool(self.found or self.resolved or self.added)
 
 
 def origin_of(claim: ReadText, answer: ReadText, before: Sequence[ReadText]) -> Origin:

@@ -24,6 +24,7 @@ from faithtui.domain.report_slices import breakdowns, progress
 from faithtui.domain.report_values import AgreementReport, primary_level
 from faithtui.domain.reported.scores import Consistency
 from faithtui.domain.reported.settings import ReportSettings
+from faithtui.domain.run_integrity import Soundness
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.statistics.recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode
 from faithtui.domain.steadiness import Steadiness
@@ -43,6 +44,10 @@ class Judged:
     answer level stays empty: the same labels would be shown as evidence twice."""
     confidence: str = "stated"
     """Where the judge's confidence comes from: `stated`, `token_probability`, `vote_share`."""
+    soundness: Soundness = Soundness.SOUND
+    """Whether what the judge wrote can be found where it must come from."""
+    integrity: str = ""
+    """The same in a sentence; "" when nothing stands against it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +204,7 @@ def report_of(
     return replace(
         found,
         headline=headline(primary_level(claim_level, answer_level), who.judge),
-        warnings=cautions(found),
+        warnings=cautions(found, who.soundness, who.integrity),
     )
 
 

@@ -55,8 +55,10 @@ async def _drive_some(
     with steps.counted():
         tasks = [asyncio.create_task(judge_item(course, asker, item)) for item in items]
         try:
-            # The only thing outside the event loop that a conversation waits for is the store.
-            await steps.until_still(tasks, lambda: course.recorder.is_writing)
+            # Outside the event loop a conversation waits for the store and for its checks alone.
+            await steps.until_still(
+                tasks, lambda: course.recorder.is_writing or course.checks.is_checking
+            )
         finally:
             for task in tasks:
                 task.cancel()

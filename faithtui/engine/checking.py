@@ -4,30 +4,31 @@ Conversations that are checked already are not read again, so checks can stop an
 later, in this process or in another one.
 """
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.conversation import Turn
-from faithtui.domain.ids import ItemId, RunId, TruthId
-from faithtui.domain.integrity import (
-    CheckedClaim,
-    CheckedTruth,
-    CheckedVerdict,
-    CheckedWindow,
-    JudgedConversation,
-)
+from faithtui.domain.assessment import Assessment
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.integrity import Checked
 from faithtui.domain.integrity_checks import check
-from faithtui.domain.labels import FAITHFULNESS, Label, LabelSet, Polarity
-from faithtui.domain.scores import ScoreState
-from faithtui.errors import ConfigError, FaithtuiError
-from faithtui.metrics.registry import entry, option_names
-from faithtui.store.records import CheckedItem, ClaimView, ItemState, ReviewView, RunSpec
+from faithtui.engine.judged_conversations import (
+    CheckRules,
+    assessed_conversation,
+    judged_conversation,
+    rules_of_run,
+)
+from faithtui.errors import FaithtuiError, StoreError
+from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store
 
 _BATCH = 16
 """Conversations per transaction: what a stop may lose is a second's work."""
+MOMENT_S = 2.0
+"""How long somebody who asked for something else waits for checks."""
 _BREATH_S = 0.001
 """Pause after each conversation in the background, so that whoever answers keys gets a turn."""
 
@@ -76,7 +77,9 @@ def check_run(
         StoreError: The store cannot be read or written.
     """
     waiting = store.findings.unchecked(run)
-    labels, facts = vocabulary(store.runs.row(run).spec)
+    if not waiting:
+        return 0
+    rules = rules_of_run(store, store.runs.row(run).spec)
     done = 0
     heard(0, len(waiting))
     for some in _batches(waiting):
@@ -84,16 +87,7 @@ def check_run(
         for item in some:
             if stopped():
                 break
-            view = store.runs.review_view(item, "")
-            judged = judged_conversation(view, store.findings.surplus(item), labels, facts)
-            checked.append(
-                CheckedItem(
-                    item,
-                    view.item.state,
-                    view.item.windows,
-                    check(judged),
-                )
-            )
+            checked.append(check_stored(store, item, rules))
             if breath_s:
                 time.sleep(breath_s)
         store.findings.save(checked)
@@ -102,6 +96,17 @@ def check_run(
         if len(checked) < len(some):
             break
     return done
+
+
+def check_for_moment(store: Store, run: RunId, seconds: float = MOMENT_S) -> None:
+    """Finish the checks of a run before it is shown, as far as a moment goes.
+
+    What is left, for want of time or because the store cannot be written, stays unchecked, and
+    every score of the run says so.
+    """
+    end = time.monotonic() + seconds
+    with contextlib.suppress(StoreError):
+        check_run(store, run, stopped=lambda: time.monotonic() > end)
 
 
 class BackgroundCheck:
@@ -165,129 +170,31 @@ class BackgroundCheck:
             self._done, self._total = done, total
 
 
-def vocabulary(run: RunSpec) -> tuple[LabelSet, bool]:
-    """Give the words of a run's metric, and whether what it checks against are facts of documents.
-
-    A metric that this version does not have is known by the rule that was stored with the run.
-    """
-    try:
-        spec = entry(run.metric).spec
-    except ConfigError:
-        rule = run.rule
-        if set(rule.labels) <= set(FAITHFULNESS.names):
-            return FAITHFULNESS, True
-        return LabelSet(
-            tuple(
-                Label(
-                    name,
-                    name[:1],
-                    name,
-                    Polarity.GOOD if name in rule.passing else Polarity.BAD,
-                )
-                for name in rule.labels
-            )
-        ), True
-    return spec.labels, spec.references is not None and spec.references_are_facts
+def check_stored(store: Store, item: ItemId, rules: CheckRules) -> CheckedItem:
+    """Check a conversation of a run as it is stored; nothing is written."""
+    view = store.runs.review_view(item, "")
+    found = check(judged_conversation(view, store.findings.surplus(item), rules))
+    return CheckedItem(item, view.item.state, view.item.windows, found.findings, found.counts)
 
 
-def judged_conversation(
-    view: ReviewView,
-    surplus: Mapping[int, tuple[str | None, ...]],
-    labels: LabelSet,
-    facts: bool,
-) -> JudgedConversation:
-    """Give the checks what they need of a conversation of a run.
+def check_assessed(
+    conversation: Conversation,
+    assessments: Sequence[Assessment],
+    rules: CheckRules,
+    *,
+    complete: bool,
+) -> Checked:
+    """Check a conversation that was just judged, without reading it from a store.
+
+    Claims and truths are known by their place here: findings name no claim of a store.
 
     Args:
-        view: The conversation, complete: nothing of it hidden.
-        surplus: Words beyond the last claim, by position of the window.
-        labels: Words of the metric.
-        facts: Truths are facts of documents; else they are messages.
+        conversation: What was judged.
+        assessments: What the judge said about each window.
+        rules: What the checks must know of the metric.
+        complete: Nothing of it failed.
     """
-    texts = {
-        document.number: document.text for turn in view.turns for document in turn.documents or ()
-    }
-    place = {number: index for index, number in enumerate(sorted(texts))}
-    return JudgedConversation(
-        turns=tuple(Turn(turn.role, turn.content) for turn in view.turns),
-        documents=tuple(texts[number] for number in place),
-        retrieved=tuple(
-            tuple(dict.fromkeys(place[document.number] for document in turn.documents or ()))
-            for turn in view.turns
-        ),
-        # A window still to be judged has no turns; it is not stored, so there is nothing to check.
-        windows=tuple(
-            CheckedWindow(
-                position=row.position,
-                turns=row.turns,
-                claims=len(row.claims),
-                failure=row.score.reason or "it failed"
-                if row.score.state is ScoreState.FAILED
-                else None,
-                without_context=row.without_context,
-                skipped=row.score.state is ScoreState.SKIPPED,
-                surplus=surplus.get(row.position, ()),
-            )
-            for row in view.windows
-            if row.turns or row.claims or row.position in surplus
-        ),
-        claims=tuple(
-            CheckedClaim(
-                id=claim.id,
-                kind=claim.kind,
-                turn=claim.turn,
-                text=claim.text,
-                document=None if claim.document is None else place.get(claim.document),
-                verdicts=tuple(
-                    CheckedVerdict(said.window, said.label, said.word, said.reason)
-                    for said in claim.verdicts
-                ),
-                sufficient=_sufficient(claim),
-                partial=frozenset(
-                    each.truth for each in claim.evidence if each.stance == "partial"
-                ),
-                opposes=frozenset(
-                    each.truth for each in claim.evidence if each.stance == "contradicts"
-                ),
-            )
-            for claim in view.claims
-        ),
-        truths=tuple(
-            CheckedTruth(
-                truth.id,
-                truth.text,
-                None if truth.document is None else place.get(truth.document),
-                frozenset(truth.windows),
-            )
-            for truth in view.truths
-        ),
-        labels=labels,
-        truths_are_facts=facts,
-        complete=view.item.state is ItemState.DONE,
-        names_evidence=_names_evidence(view.run.spec),
-    )
-
-
-def _names_evidence(run: RunSpec) -> bool:
-    """Whether the judge of a run was asked to name the truths that decide."""
-    try:
-        return run.strategy == "evidence" and "strategy" in option_names(run.metric)
-    except ConfigError:
-        return False
-
-
-def _sufficient(claim: ClaimView) -> tuple[frozenset[TruthId], ...]:
-    """Give the sets of truths that are enough for a claim: single ones, and those of several."""
-    several: dict[int, set[TruthId]] = {}
-    for each in claim.evidence:
-        for number in each.sets:
-            several.setdefault(number, set()).add(each.truth)
-    alone = [
-        frozenset({each.truth})
-        for each in claim.evidence
-        if each.stance == "supports" and not each.sets
-    ]
-    return (*alone, *map(frozenset, several.values()))
+    return check(assessed_conversation(conversation, assessments, rules, complete=complete))
 
 
 def _batches(items: Sequence[ItemId]) -> Iterable[Sequence[ItemId]]:

@@ -1,10 +1,13 @@
 """Runs and their conversations as JSON, the same for commands and for files of the app."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from json import dumps
 
 from faithtui.domain.ids import ItemId
+from faithtui.domain.run_integrity import Integrity
 from faithtui.domain.scores import Score, ScoreSet
+from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.store.records import ClaimView, ItemRow, ReviewView, RunRow
 from faithtui.store.store import Store
 
@@ -53,6 +56,7 @@ def run_json(row: RunRow) -> dict[str, object]:
         "labelled": row.labelled,
         "score": row.score,
         "corrected": row.corrected,
+        "integrity": integrity_json(spec.metric, row.integrity),
         "calls": row.calls,
         "tokens_in": row.tokens_in,
         "tokens_out": row.tokens_out,
@@ -60,8 +64,13 @@ def run_json(row: RunRow) -> dict[str, object]:
     }
 
 
-def item_json(row: ItemRow) -> dict[str, object]:
-    """Describe a conversation of a run in a list."""
+def item_json(row: ItemRow, metric: str) -> dict[str, object]:
+    """Describe a conversation of a run in a list.
+
+    Args:
+        row: The conversation.
+        metric: Key of the run's metric.
+    """
     return {
         "number": row.number,
         "source": row.source,
@@ -79,6 +88,23 @@ def item_json(row: ItemRow) -> dict[str, object]:
         "missing": row.missing,
         "labelled": row.labelled,
         "overridden": row.overridden,
+        "integrity": integrity_json(metric, row.integrity),
+    }
+
+
+def integrity_json(metric: str, found: Integrity) -> dict[str, object]:
+    """Describe whether what a judge wrote can be found where it must come from.
+
+    Args:
+        metric: Key of the metric.
+        found: What the checks say.
+    """
+    return {
+        "state": found.soundness.value,
+        "sentence": integrity_sentence(metric, found),
+        "checked": found.checked,
+        "unchecked": found.unchecked,
+        **asdict(found.counts),
     }
 
 
@@ -86,7 +112,7 @@ def view_json(view: ReviewView) -> dict[str, object]:
     """Describe a conversation of a run with all that judge and people said of it."""
     return {
         "run": run_json(view.run),
-        "conversation": item_json(view.item),
+        "conversation": item_json(view.item, view.run.spec.metric),
         "reason": view.reason,
         "windows": [
             {

@@ -29,6 +29,8 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
+from faithtui.engine.item_checks import ItemChecks
+from faithtui.engine.judged_conversations import CheckRules
 from faithtui.engine.logged import logged
 from faithtui.engine.recalibrating import calibration_of
 from faithtui.engine.recording import Recorder
@@ -39,7 +41,15 @@ from faithtui.judges.opening import judge_fingerprint, open_judge
 from faithtui.judges.redaction import Redact
 from faithtui.metrics.base import STOPS_THE_RUN, Metric
 from faithtui.metrics.registry import build
-from faithtui.store.records import ItemState, PendingItem, RunRow, RunSpec, RunState, RunTotals
+from faithtui.store.records import (
+    CheckedItem,
+    ItemState,
+    PendingItem,
+    RunRow,
+    RunSpec,
+    RunState,
+    RunTotals,
+)
 from faithtui.store.store import Store
 
 Ending = tuple[RunState, str | None]
@@ -60,6 +70,7 @@ class Course:
     counts: Progress
     totals: RunTotals
     """What its calls came to, by all processes."""
+    checks: ItemChecks
     waiting: Iterator[PendingItem] = field(default_factory=lambda: iter(()))
 
     def progress(self, **changes: int) -> Progress:
@@ -123,6 +134,7 @@ async def to_its_end(
     course = _course_of(store, row, metric, control, heard, tell)
     try:
         state, reason = await through(course)
+        await course.checks.check_rest(run)
     except asyncio.CancelledError:
         state, reason = RunState.CANCELLED, None
         try:
@@ -164,7 +176,18 @@ def _course_of(
         emit(StoreTroubled(row.id, sentence, course.progress()))
 
     recorder = Recorder(store, on_trouble=troubled)
-    course = Course(store, row, metric, control, recorder, emit, tell, _totals(row), _calls_of(row))
+    course = Course(
+        store,
+        row,
+        metric,
+        control,
+        recorder,
+        emit,
+        tell,
+        _totals(row),
+        _calls_of(row),
+        ItemChecks(store, CheckRules.of(metric), recorder.add),
+    )
     return course
 
 
@@ -196,7 +219,11 @@ async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
         return
     state = ItemState.FAILED if failures else ItemState.DONE
     reason = failures[0] if failures else None
-    await _finished(course, item.id, state, reason, conclusion.reason)
+    checked = None
+    if not item.stored_windows:
+        # What was stored before need not be what was assessed now.
+        checked = await course.checks.check_assessed(item.id, state, conversation, assessments)
+    await _finished(course, item.id, state, reason, conclusion.reason, checked)
 
 
 def given_claims(
@@ -247,8 +274,12 @@ async def _finished(
     state: ItemState,
     reason: str | None,
     conclusion: str | None = None,
+    checked: CheckedItem | None = None,
 ) -> None:
-    await course.recorder.add(course.store.runs.finish_item, item, state, reason, conclusion)
+    finish = course.store.runs.finish_item
+    await course.recorder.add(finish, item, state, reason, conclusion, checked)
+    if checked is None and state is not ItemState.SKIPPED:
+        await course.checks.check_stored(item)
     course.emit(ItemFinished(course.row.id, item, state, course.progress(**{state.value: 1})))
 
 

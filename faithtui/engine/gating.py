@@ -32,12 +32,14 @@ from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.origins import machines
 from faithtui.domain.reported.levels import LevelReport
 from faithtui.domain.reported.settings import Level, ReportSettings
+from faithtui.domain.run_integrity import Soundness
 from faithtui.domain.statistics.outside_accuracy import OutsideRate
 from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.domain.transfer import corrected_outside, outside_score
 from faithtui.engine import certifying
 from faithtui.engine.certifying import Seen, see
 from faithtui.engine.examples import kept
+from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store, utc_now
@@ -138,7 +140,7 @@ def gate(
     found = measured(level, among_labelled=thresholds.among_labelled)
     evidence_at = _evidence_at(seen, level.level)
     broken = [*_unfinished(seen.row), *_machine_made(store, seen)]
-    notes = _leaning(store, seen)
+    notes = [*_integrity(seen.row), *_leaning(store, seen)]
     if certificate is not None:
         evidence_at = certificate.evidence_at
         changes, unseen = _changes(store, seen, certificate)
@@ -245,6 +247,13 @@ def _unfinished(row: RunRow) -> list[str]:
             f"{row.id}: the rest does not stand for the run"
         ]
     return []
+
+
+def _integrity(row: RunRow) -> list[str]:
+    """Say that the score of a run rests on what nobody said, or that nobody looked."""
+    if row.integrity.soundness not in (Soundness.SUSPECT, Soundness.UNCHECKED):
+        return []
+    return [f"run {row.id}: {integrity_sentence(row.spec.metric, row.integrity)}"]
 
 
 def _machine_made(store: Store, seen: Seen) -> list[str]:

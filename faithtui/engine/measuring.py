@@ -12,9 +12,18 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from faithtui.domain.assessment import Assessment, Claim, Conclusion, Evidence, Truth, Verdict
-from faithtui.domain.conversation import Conversation, Image, normalised
+from faithtui.domain.assessment import (
+    Assessment,
+    Claim,
+    Conclusion,
+    Evidence,
+    Truth,
+    Verdict,
+    identity,
+)
+from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.run_integrity import NOTHING_JUDGED, Integrity
 from faithtui.domain.scores import (
     JudgedWindow,
     Occurrence,
@@ -27,6 +36,8 @@ from faithtui.domain.scores import (
 )
 from faithtui.domain.windows import interactions
 from faithtui.engine.asking import Asker
+from faithtui.engine.checking import check_assessed
+from faithtui.engine.judged_conversations import CheckRules
 from faithtui.engine.keeping import MemoryReplies
 from faithtui.engine.steps import steps_of
 from faithtui.errors import ConfigError, ImagesNotSupported
@@ -87,11 +98,21 @@ class Measurement:
     """From the first question to the result, in milliseconds of wall time."""
     peer: tuple[Mapping[str, object], ...]
     """The result in the peer's own field names: one for a conversation, or one per answer."""
+    integrity: Integrity = NOTHING_JUDGED
+    """Whether what the judge wrote can be found in the conversation."""
 
     @property
     def score(self) -> Score:
         """The headline: the peer's definition."""
         return self.scores.windowed
+
+    @property
+    def warning(self) -> str:
+        """What stands against the score, such as `suspect: 3 of 3 claims are not in the answer`.
+
+        Empty when every claim, truth and reason was found where it must come from.
+        """
+        return self.spec.integrity_sentence(self.integrity)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -322,17 +343,22 @@ async def _measured(
         calls=tuple(calls),
         latency_ms=latency_ms,
         peer=metric.peer_results(conversation, assessments, conclusion, latency_ms),
+        integrity=_integrity(metric, conversation, assessments, conclusion),
     )
 
 
-def identity(claim: Claim) -> tuple[object, ...]:
-    """Name what a claim is: two with equal names are the same claim, in any window.
-
-    Source: the store's identity of claims, in docs/data-model.md.
-    """
-    if claim.kind == "answer":
-        return (claim.kind, claim.turn)
-    return (claim.kind, claim.turn, claim.document, normalised(claim.text))
+def _integrity(
+    metric: Metric[Any],
+    conversation: Conversation,
+    assessments: Sequence[Assessment],
+    conclusion: Conclusion,
+) -> Integrity:
+    if not assessments:
+        return NOTHING_JUDGED
+    complete = conclusion.score.state is not ScoreState.FAILED
+    rules = CheckRules.of(metric)
+    found = check_assessed(conversation, assessments, rules, complete=complete)
+    return Integrity(found.counts, checked=1)
 
 
 def _built(metric: str | Metric[Any], options: Mapping[str, object] | None) -> Metric[Any]:

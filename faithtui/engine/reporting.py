@@ -142,6 +142,8 @@ def run_agreement(
             judge=row.spec.judge_title,
             unit=spec.units,
             answers_are_claims=spec.judges == "answer",
+            soundness=row.integrity.soundness,
+            integrity=spec.integrity_sentence(row.integrity),
         ),
         other=None if other is None else _other(store, row, other, reading, split),
         repeats=steadiness(store.details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)),

@@ -13,10 +13,12 @@ from typing import Final, Generic, Protocol, TypeVar
 from faithtui.domain.assessment import Assessment, Claim, ClaimKind, Conclusion
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.labels import LabelSet
+from faithtui.domain.run_integrity import Integrity
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.tasks import Task
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeUnusable
+from faithtui.metrics.prompting import PromptSet
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -135,6 +137,14 @@ class MetricSpec:
     context_from: str
     """Whose retrieval context is read, in words that follow `not used: this metric reads`."""
 
+    def integrity_sentence(self, found: Integrity) -> str:
+        """Say what stands against a score of this metric; "" when nothing does.
+
+        Args:
+            found: What the checks say of a run, or of a conversation of it.
+        """
+        return found.sentence(self.units, of="passage" if self.judges == "statement" else "answer")
+
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -158,6 +168,10 @@ class Metric(Protocol[FindingsT]):
     @property
     def rule(self) -> ScoringRule:
         """How its labels become scores under its options."""
+
+    @property
+    def prompts(self) -> PromptSet:
+        """Its prompt texts, with holes for what is judged."""
 
     @property
     def prompt_digest(self) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Select, and_, case, delete, func, insert, select, update
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.integrity import CHECKS, WEIGHTS, Finding, FindingKind
+from faithtui.domain.integrity import WEIGHTS, Finding, FindingKind
+from faithtui.domain.run_integrity import CHECKS
 from faithtui.store.codecs import AnyRow
 from faithtui.store.database import Database
 from faithtui.store.records import (
@@ -15,8 +16,9 @@ from faithtui.store.records import (
     FindingSummary,
     ItemState,
 )
+from faithtui.store.rollups import TEXT_COUNTS, change_item
 from faithtui.store.statements import chunks
-from faithtui.store.tables import claim, conversation, finding, run_item, verdict, window
+from faithtui.store.tables import claim, conversation, finding, run, run_item, verdict, window
 
 _ENDED = (ItemState.DONE.value, ItemState.FAILED.value)
 """States of a conversation in which something was judged that can be checked."""
@@ -241,35 +243,48 @@ def _row(row: AnyRow) -> FindingRow:
 
 def _save(connection: Connection, checked: Sequence[CheckedItem]) -> int:
     written = 0
-    rows: list[dict[str, object]] = []
     for each in checked:
         # A run may have gone on since the conversation was read; then it is checked again later.
         run_id = connection.execute(
-            update(run_item)
-            .where(
+            select(run_item.c.run_id).where(
                 run_item.c.id == each.item,
                 run_item.c.state == each.state.value,
                 run_item.c.windows == each.windows,
             )
-            .values(checked=CHECKS)
-            .returning(run_item.c.run_id)
         ).scalar()
         if run_id is None:
             continue
         written += 1
-        connection.execute(delete(finding).where(finding.c.run_item_id == each.item))
-        rows += [
-            {
-                "run_id": run_id,
-                "run_item_id": each.item,
-                "kind": found.kind.value,
-                "claim_id": found.claim,
-                "window": found.window,
-                "turn": found.turn,
-                "detail": found.detail,
-            }
-            for found in each.findings
-        ]
+        change_item(connection, each.item, write_findings(connection, run_id, each))
+    return written
+
+
+def write_findings(connection: Connection, run_id: int, checked: CheckedItem) -> dict[str, object]:
+    """Write what checks of a conversation found, in place of what was found before.
+
+    Returns:
+        What its row must have from now on: the version of the checks and what they counted.
+    """
+    # Counts of another version of the checks are none of this one.
+    connection.execute(
+        update(run)
+        .where(run.c.id == run_id, run.c.checks != CHECKS)
+        .values(checks=CHECKS, checked=0, **dict.fromkeys(TEXT_COUNTS, 0))
+    )
+    connection.execute(delete(finding).where(finding.c.run_item_id == checked.item))
+    rows = [
+        {
+            "run_id": run_id,
+            "run_item_id": checked.item,
+            "kind": found.kind.value,
+            "claim_id": found.claim,
+            "window": found.window,
+            "turn": found.turn,
+            "detail": found.detail,
+        }
+        for found in checked.findings
+    ]
     if rows:
         connection.execute(insert(finding), rows)
-    return written
+    counted = {column: getattr(checked.counts, name) for column, name in TEXT_COUNTS.items()}
+    return {"checked": CHECKS, **counted}

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
+from faithtui.domain.run_integrity import NO_COUNTS, NOTHING_JUDGED, Integrity, TextCounts
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.store.run_records import RunRow as RunRow
 from faithtui.store.run_records import RunSpec as RunSpec
@@ -92,6 +93,8 @@ class ItemRow:
     """Windows of which the judge's labels make no score: nothing was judged or compared."""
     skipped_windows: int = 0
     """Windows to which the metric does not apply."""
+    integrity: Integrity = NOTHING_JUDGED
+    """Whether what the judge wrote can be found where it must come from."""
     reviewers: int = 0
     """People who gave a verdict on a claim of it; only read for lists."""
     lacks_passages: bool = False
@@ -430,6 +433,7 @@ class CheckedItem:
     windows: int
     """State and windows when it was read; findings of an older state are not kept."""
     findings: "tuple[Finding, ...]"
+    counts: TextCounts = NO_COUNTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Update, bindparam, select, update
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.review import HumanVerdict
+from faithtui.domain.run_integrity import CHECKS
 from faithtui.domain.scores import (
     JudgedWindow,
     Occurrence,
@@ -66,6 +67,15 @@ _STATE = (
     .join(run, run.c.id == run_item.c.run_id)
     .where(run_item.c.id == bindparam("item"))
 )
+TEXT_COUNTS = {
+    "checked_claims": "claims",
+    "phantom_claims": "phantom",
+    "checked_truths": "truths",
+    "invented_truths": "invented",
+    "checked_texts": "texts",
+    "echoed_texts": "echoed",
+}
+"""Columns with what the checks counted, and the field of `TextCounts` that each holds."""
 _COUNTS = select(
     run_item.c.run_id,
     run_item.c.state,
@@ -79,6 +89,8 @@ _COUNTS = select(
     run_item.c.score,
     run_item.c.scores,
     run_item.c.corrected,
+    run_item.c.checked,
+    *(run_item.c[name] for name in TEXT_COUNTS),
 ).where(run_item.c.id == bindparam("item"))
 _CHANGE = update(run_item).where(run_item.c.id == bindparam("item"))
 
@@ -287,6 +299,7 @@ def _state_of(scores: Mapping[str, Any] | None) -> ScoreState | None:
 
 def _counted(row: Mapping[str, Any]) -> dict[str, int]:
     """Say what a conversation adds to its run's counters."""
+    is_checked = row["checked"] == CHECKS
     return {
         **{state: int(row["state"] == state) for state in ("pending", "done", "failed", "skipped")},
         **{
@@ -306,4 +319,6 @@ def _counted(row: Mapping[str, Any]) -> dict[str, int]:
         "score_sum": score_units(row["score"]),
         "corrected_scored": int(row["corrected"] is not None),
         "corrected_sum": score_units(row["corrected"]),
+        "checked": int(is_checked),
+        **{name: row[name] if is_checked else 0 for name in TEXT_COUNTS},
     }

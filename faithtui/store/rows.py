@@ -8,9 +8,10 @@ from sqlalchemy import Connection, Select, desc, exists, func, select
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.review import Action
+from faithtui.domain.run_integrity import CHECKS, Integrity
 from faithtui.store.codecs import AnyRow, score_set_from_json
 from faithtui.store.records import ItemRow, ItemState, RunRow
-from faithtui.store.run_rows import run_row
+from faithtui.store.run_rows import run_row, text_counts
 from faithtui.store.statements import chunks
 from faithtui.store.tables import (
     claim,
@@ -105,7 +106,16 @@ def _item_row(row: AnyRow) -> ItemRow:
         failed_windows=row.failed_windows,
         undefined_windows=row.undefined_windows,
         skipped_windows=row.skipped_windows,
+        integrity=_integrity(row),
     )
+
+
+def _integrity(row: AnyRow) -> Integrity:
+    if row.state not in (ItemState.DONE.value, ItemState.FAILED.value):
+        return Integrity()
+    if row.checked != CHECKS:
+        return Integrity(unchecked=1)
+    return Integrity(text_counts(row), checked=1)
 
 
 def listed_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:

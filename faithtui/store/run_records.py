@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.judge_names import judge_title
+from faithtui.domain.run_integrity import NOTHING_JUDGED, Integrity
 from faithtui.domain.scores import ScoringRule
 
 
@@ -119,6 +120,8 @@ class RunRow:
     """The same of windows; those of scored conversations are left out of their means."""
     skipped_windows: int = 0
     """Windows to which the metric does not apply."""
+    integrity: Integrity = NOTHING_JUDGED
+    """Whether what the judge wrote can be found where it must come from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from faithtui.domain.ids import RunId
+from faithtui.domain.run_integrity import CHECKS, Integrity, TextCounts
 from faithtui.store.codecs import mean_of_units, rule_from_json
 from faithtui.store.records import RunRow, RunSpec, RunState
 
@@ -62,4 +63,24 @@ def run_row(row: Any) -> RunRow:
         undefined=row.undefined,
         undefined_windows=row.undefined_windows,
         skipped_windows=row.skipped_windows,
+        integrity=_integrity(row),
+    )
+
+
+def _integrity(row: Any) -> Integrity:
+    judged = row.done + row.failed
+    if row.checks != CHECKS:
+        return Integrity(unchecked=judged)
+    return Integrity(text_counts(row), row.checked, max(0, judged - row.checked))
+
+
+def text_counts(row: Any) -> TextCounts:
+    """Read what the checks counted from a row of a run, or of a conversation of one."""
+    return TextCounts(
+        claims=row.checked_claims,
+        phantom=row.phantom_claims,
+        truths=row.checked_truths,
+        invented=row.invented_truths,
+        texts=row.checked_texts,
+        echoed=row.echoed_texts,
     )

@@ -1,7 +1,7 @@
 """Runs: what was ordered, what is still to do, what the judge said, and what it cost."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -13,8 +13,10 @@ from faithtui.errors import StoreError
 from faithtui.store.codecs import rule_to_json, span_from_row
 from faithtui.store.comparison import compare_view
 from faithtui.store.database import Database
+from faithtui.store.findings import write_findings
 from faithtui.store.labels import acts_in, human_verdicts
 from faithtui.store.records import (
+    CheckedItem,
     CompareView,
     ItemRow,
     ItemState,
@@ -220,6 +222,7 @@ class Runs:
         state: ItemState,
         reason: str | None,
         conclusion_reason: str | None = None,
+        checked: CheckedItem | None = None,
     ) -> None:
         """Close a conversation of a run: its scores, by the judge and corrected, and its counts.
 
@@ -228,12 +231,15 @@ class Runs:
             state: Done, failed or skipped.
             reason: Why it failed or was skipped; None when done.
             conclusion_reason: The judge's final reason; None without one.
+            checked: What checks of it found; None: it was not checked.
 
         Raises:
             StoreError: There is no such item, or it cannot be written.
         """
         self._database.write(
-            lambda connection: _finish_item(connection, item_id, state, reason, conclusion_reason)
+            lambda connection: _finish_item(
+                connection, item_id, state, reason, conclusion_reason, checked
+            )
         )
 
     def claims(self, run_id: RunId, conversation_id: ConversationId) -> tuple[Claim, ...]:
@@ -439,13 +445,15 @@ def _finish_item(
     state: ItemState,
     reason: str | None,
     conclusion: str | None,
+    checked: CheckedItem | None,
 ) -> None:
-    conversation_id = connection.execute(
-        select(run_item.c.conversation_id).where(run_item.c.id == item)
-    ).scalar()
-    if conversation_id is None:
+    row = connection.execute(
+        select(run_item.c.conversation_id, run_item.c.run_id).where(run_item.c.id == item)
+    ).one_or_none()
+    if row is None:
         raise StoreError(f"there is no conversation {item} in any run; start the run again")
-    _close(connection, item, conversation_id, state, reason, conclusion)
+    found = None if checked is None else write_findings(connection, row.run_id, checked)
+    _close(connection, item, row.conversation_id, state, reason, conclusion, found)
 
 
 def _close(
@@ -455,8 +463,19 @@ def _close(
     state: ItemState,
     reason: str | None,
     conclusion: str | None,
+    found: Mapping[str, object] | None = None,
 ) -> None:
-    """Give an item a state and everything that follows from it."""
+    """Give an item a state and everything that follows from it.
+
+    Args:
+        connection: In a write.
+        item: The conversation of the run.
+        conversation_id: The conversation.
+        state: Its new state.
+        reason: Why it has it.
+        conclusion: The judge's final reason.
+        found: Columns of its checks; None: it is not checked in this state.
+    """
     human = human_verdicts(acts_in(connection, conversation_id))
     change_item(
         connection,
@@ -465,6 +484,7 @@ def _close(
             "state": state.value,
             "reason": reason,
             "conclusion": conclusion,
+            **(found or {"checked": 0}),
             **human_columns(connection, item, conversation_id, human, state=state, reason=reason),
         },
     )

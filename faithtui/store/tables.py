@@ -186,6 +186,22 @@ class RunTable(Stored, table=True):
     """How the probabilities of the embedded judge were recalibrated; none: they were not."""
     archived_at: datetime | None = Field(sa_type=UTCDateTime)
     """When it was put away; none: it is listed."""
+    checks: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Version of the checks that the counts below are from; 0: nothing was checked."""
+    checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations that are checked as they are."""
+    checked_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims that were looked for in their answers; 0 while it is not checked."""
+    phantom_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Truths that were looked for in their passages."""
+    invented_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims, truths and reasons that were held against the prompts."""
+    echoed_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that repeat a prompt."""
 
 
 class RunItemTable(Stored, table=True):
@@ -241,6 +257,18 @@ class RunItemTable(Stored, table=True):
     corrected_scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
     checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Version of the checks its findings are from; 0: not checked since it was last judged."""
+    checked_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims that were looked for in their answers; 0 while it is not checked."""
+    phantom_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Truths that were looked for in their passages."""
+    invented_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims, truths and reasons that were held against the prompts."""
+    echoed_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that repeat a prompt."""
 
 
 class ClaimTable(Stored, table=True):

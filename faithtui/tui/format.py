@@ -8,6 +8,7 @@ from faithtui.domain.judge_names import judged_meaning
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.likelihood import band
 from faithtui.domain.plain import visible_line
+from faithtui.domain.run_integrity import Integrity, Soundness
 from faithtui.domain.scores import Score, ScoreState
 
 NONE = "—"
@@ -68,6 +69,16 @@ def score(value: Score | None) -> str:
     if value is None:
         return NONE
     return number(value.value) if value.value is not None else _STATES[value.state]
+
+
+def soundness_mark(found: Integrity) -> str:
+    """Give what stands before a score: `!` suspect, `?` not checked, else nothing."""
+    return {Soundness.SUSPECT: "!", Soundness.UNCHECKED: "?"}.get(found.soundness, "")
+
+
+def soundness_look(found: Integrity) -> str:
+    """Give the look of what the checks say."""
+    return {Soundness.SUSPECT: "bad", Soundness.UNCHECKED: "warn"}.get(found.soundness, "quiet")
 
 
 def score_change(judge: Score | None, corrected: Score | None) -> str:

@@ -15,6 +15,7 @@ def broken(judged: Path) -> Path:
     """A run in which one verdict is gone."""
     with sqlite3.connect(judged) as connection:
         connection.execute("UPDATE verdict SET label = NULL, word = NULL WHERE claim_id = 1")
+        connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
     return judged
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from faithtui.domain import integrity_checks
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId, TruthId
 from faithtui.domain.integrity import (
@@ -17,9 +18,10 @@ from faithtui.domain.integrity import (
     FindingKind,
     JudgedConversation,
 )
-from faithtui.domain.integrity_checks import check
 from faithtui.domain.integrity_words import WORDS
 from faithtui.domain.labels import FAITHFULNESS, SUPPORT
+from faithtui.domain.prompt_echo import PromptWords
+from faithtui.domain.run_integrity import TextCounts
 
 RETURNS = "The window is 30 days. Return labels are free for defective items."
 TURNS = (
@@ -73,6 +75,10 @@ SOUND = JudgedConversation(
 def with_claim(changed: CheckedClaim) -> JudgedConversation:
     claims = tuple(changed if each.id == changed.id else each for each in SOUND.claims)
     return replace(SOUND, claims=claims)
+
+
+def check(judged: JudgedConversation) -> tuple[Finding, ...]:
+    return integrity_checks.check(judged).findings
 
 
 def kinds(found: Sequence[Finding]) -> list[tuple[FindingKind, int | None]]:
@@ -341,9 +347,102 @@ def test_a_truth_that_its_passage_does_not_state_is_quoted() -> None:
     assert told == [Finding(FindingKind.INVENTED_TRUTH, detail, turn=1)]
 
 
-def test_a_truth_without_a_passage_of_its_own_is_left_alone() -> None:
-    pooled = replace(SOUND.truths[0], text="The window is 45 days.", document=None)
-    found = check(replace(SOUND, truths=(pooled, *SOUND.truths[1:])))
-    assert all(each.kind is not FindingKind.INVENTED_TRUTH for each in found)
+def test_a_truth_without_a_passage_of_its_own_may_be_from_any() -> None:
+    pooled = replace(SOUND.truths[0], text="Members get 60 days.", document=None)
+    assert check(replace(SOUND, truths=(pooled, *SOUND.truths[1:]))) == ()
+    made_up = replace(pooled, text="The window is 45 days.")
+    found = check(replace(SOUND, truths=(made_up, *SOUND.truths[1:])))
+    told = [each for each in found if each.kind is FindingKind.INVENTED_TRUTH]
+    detail = "no passage has 45: “The window is 45 days.”"
+    assert told == [Finding(FindingKind.INVENTED_TRUTH, detail, window=0)]
     messages = replace(SOUND, truths_are_facts=False, truths=(replace(pooled, document=0),))
     assert all(each.kind is not FindingKind.INVENTED_TRUTH for each in check(messages))
+
+
+PROMPTS = PromptWords.of(
+    [
+        "List every claim of each answer, also wrong or trivial ones, in order.\n"
+        '- One claim per entry, complete in itself: say what "that plan" stands for.\n'
+        'Answer with {"claims": ["...", ...]}, each with "reason" (one short sentence).\n$answers'
+    ]
+)
+
+
+def prompted(text: str) -> JudgedConversation:
+    return replace(with_claim(replace(MEMBERS, text=text)), prompts=PROMPTS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "List every claim of each answer, also wrong or trivial ones.",
+        "one claim per entry complete in itself",
+        "reason",
+        "That plan",
+        "...",
+        "c12",
+        "string",
+    ],
+)
+def test_a_claim_that_repeats_the_prompt_is_found(text: str) -> None:
+    found = [each for each in check(prompted(text)) if each.kind is FindingKind.ECHOED_PROMPT]
+    assert [(each.claim, each.turn) for each in found] == [(3, 3)]
+    assert integrity_checks.check(prompted(text)).counts.echoed == 1
+
+
+@pytest.mark.parametrize("text", ["Members get 45 days.", "45 days", "Every claim of members"])
+def test_a_claim_in_words_of_its_own_is_no_echo(text: str) -> None:
+    assert FindingKind.ECHOED_PROMPT not in {each.kind for each in check(prompted(text))}
+
+
+def test_what_the_conversation_says_is_no_echo() -> None:
+    text = "List every claim of each answer, also wrong or trivial ones."
+    answered = (*TURNS[:3], Turn("assistant", f"Do so: {text}"))
+    assert check(replace(prompted(text), turns=answered)) == ()
+
+
+def test_a_truth_and_a_reason_that_repeat_the_prompt_are_found() -> None:
+    truth = replace(SOUND.truths[2], text="One claim per entry, complete in itself")
+    verdict = replace(MEMBERS.verdicts[0], reason="...")
+    judged = replace(prompted("Members get 45 days."), truths=(*SOUND.truths[:2], truth))
+    judged = replace(judged, claims=(*judged.claims[:2], replace(MEMBERS, verdicts=(verdict,))))
+    found = [each for each in check(judged) if each.kind is FindingKind.ECHOED_PROMPT]
+    assert [(each.claim, each.window) for each in found] == [(None, 1), (3, 1)]
+    assert "a truth repeats" in found[0].detail
+    assert "the reason repeats" in found[1].detail
+
+
+@pytest.mark.parametrize("reason", ["yes", "no", "It has complete in itself sentences."])
+def test_a_reason_may_use_words_of_the_prompt(reason: str) -> None:
+    verdict = replace(MEMBERS.verdicts[0], reason=reason)
+    judged = with_claim(replace(MEMBERS, verdicts=(verdict,)))
+    found = check(replace(judged, prompts=PROMPTS))
+    assert FindingKind.ECHOED_PROMPT not in {each.kind for each in found}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Refundable", "±§%", "of the", "How long is the window, and are labels free?", "xkq 7f"],
+)
+def test_a_claim_of_which_the_answer_has_nothing_is_a_phantom(text: str) -> None:
+    found = [each for each in check(with_claim(replace(MEMBERS, text=text)))]
+    assert [each.claim for each in found if each.kind is FindingKind.PHANTOM] == [3]
+
+
+def test_a_short_claim_that_is_the_answer_is_none() -> None:
+    answered = replace(SOUND, turns=(*TURNS[:3], Turn("assistant", "Yes, it is.")))
+    judged = replace(answered, claims=(DAYS, LABELS, replace(MEMBERS, text="It is")))
+    assert FindingKind.PHANTOM not in {each.kind for each in check(judged)}
+
+
+def test_texts_are_counted_once_however_many_windows_have_them() -> None:
+    assert integrity_checks.check(SOUND).counts == TextCounts(claims=3, truths=3, texts=7)
+    made_up = with_claim(replace(MEMBERS, text="Gold members in Berlin get 45 days."))
+    assert integrity_checks.check(made_up).counts == TextCounts(
+        claims=3, phantom=1, truths=3, texts=7
+    )
+
+
+def test_whole_answers_are_not_counted() -> None:
+    whole = replace(MEMBERS, kind="answer", text="Members get 45 days.")
+    assert integrity_checks.check(with_claim(whole)).counts.claims == 2

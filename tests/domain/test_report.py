@@ -12,11 +12,12 @@ from faithtui.domain.estimates import Reason, Status
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.readings import AnswerReading, ClaimReading, DesignKind
-from faithtui.domain.report import agreement_report
+from faithtui.domain.report import Judged, agreement_report
 from faithtui.domain.report_digest import readings_digest
 from faithtui.domain.report_values import AgreementReport
 from faithtui.domain.reported.levels import Coverage, VerdictCount
 from faithtui.domain.reported.settings import Level, Severity
+from faithtui.domain.run_integrity import Soundness
 from faithtui.domain.scores import (
     Score,
     ScoreState,
@@ -444,3 +445,25 @@ def test_the_digest_follows_labels_and_not_keys_of_the_store(
     assert readings_digest(claims, answers) == readings_digest(renumbered, answers)
     changed = [*claims, claim(3, "no", "yes")]
     assert readings_digest(claims, answers) != readings_digest(changed, answers)
+
+
+@pytest.mark.parametrize(
+    ("soundness", "sentence", "warning"),
+    [
+        (Soundness.SOUND, "", None),
+        (Soundness.NOTED, "1 of 9 claims is not in the answer", ("texts_not_found", "info")),
+        (Soundness.UNCHECKED, "not checked yet", ("not_checked", "caution")),
+        (Soundness.SUSPECT, "suspect: 3 of 3 claims …", ("suspect_run", "blocking")),
+    ],
+)
+def test_what_a_score_rests_on_is_a_warning(
+    soundness: Soundness, sentence: str, warning: tuple[str, str] | None
+) -> None:
+    judged = Judged(soundness=soundness, integrity=sentence)
+    found = agreement_report(readings(), FAITHFULNESS, LIVE, judged=judged)
+    known = {"texts_not_found", "not_checked", "suspect_run"}
+    told = [each for each in found.warnings if each.code in known]
+    assert [(each.code, each.severity) for each in told] == ([] if warning is None else [warning])
+    assert all(sentence[1:] in each.message for each in told)
+    if soundness is Soundness.SUSPECT:
+        assert found.warnings[0] == told[0]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.review import Action
-from faithtui.store.records import ItemState, RunSpec, RunState
+from faithtui.store.records import CheckedItem, ItemState, RunSpec, RunState
 from faithtui.store.reviews import Given
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, imported, talk, windows_of
@@ -60,6 +60,8 @@ def run_over(
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: said}, rule=spec.rule))
         store.runs.finish_item(item, ItemState.DONE, None, "all in all")
+        (row,) = store.runs.item_rows([item])
+        store.findings.save([CheckedItem(item, row.state, row.windows, ())])
     store.runs.set_state(run, RunState.DONE)
     return run
 

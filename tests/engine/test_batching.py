@@ -199,6 +199,8 @@ def test_the_app_takes_a_run_as_far_as_it_goes_and_shows_that_it_waits(
         assert shown.state is (RunState.WAITING if number < 3 else RunState.DONE)
         assert (shown.reason is None) is (number == 3)
     assert shown.progress.done == 3
+    integrity = store.runs.row(run).integrity
+    assert (integrity.checked, integrity.unchecked) == (3, 0)
 
 
 def test_cancelling_in_the_app_leaves_what_is_out_waiting(store: Store, openai: Provider) -> None:

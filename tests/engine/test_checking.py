@@ -9,10 +9,14 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.integrity import FindingKind
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.engine import runner
-from faithtui.engine.checking import BackgroundCheck, check_run, vocabulary
+from faithtui.engine.checking import BackgroundCheck, check_run
+from faithtui.engine.judged_conversations import vocabulary
 from faithtui.store.records import RunSpec
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
+
+FORGET = "UPDATE run_item SET checked = 0"
+"""As if no conversation had been checked."""
 
 
 @pytest.fixture
@@ -26,9 +30,10 @@ async def ran(tmp_path: Path) -> tuple[Path, RunId]:
 
 
 def mutate(path: Path, statement: str) -> None:
-    """Change what is stored behind the program's back."""
+    """Change what is stored behind the program's back, which forgets that it was checked."""
     with sqlite3.connect(path) as connection:
         assert connection.execute(statement).rowcount >= 1
+        connection.execute(FORGET)
     connection.close()
 
 
@@ -73,6 +78,7 @@ def test_a_changed_verdict_names_the_claim(ran: tuple[Path, RunId], claim: int) 
 
 def test_checks_can_stop_and_go_on(ran: tuple[Path, RunId]) -> None:
     path, run = ran
+    mutate(path, FORGET)
     with Store.open(path) as store:
         asked = 0
 
@@ -91,6 +97,7 @@ def test_checks_can_stop_and_go_on(ran: tuple[Path, RunId]) -> None:
 
 def test_checks_in_the_background_end_and_tell_how_far_they_are(ran: tuple[Path, RunId]) -> None:
     path, run = ran
+    mutate(path, FORGET)
     with Store.open(path) as store:
         checks = BackgroundCheck(store, run)
         assert not checks.snapshot().finished
@@ -105,6 +112,7 @@ def test_checks_in_the_background_end_and_tell_how_far_they_are(ran: tuple[Path,
 
 def test_a_cancelled_check_keeps_what_it_did(ran: tuple[Path, RunId]) -> None:
     path, run = ran
+    mutate(path, FORGET)
     with Store.open(path) as store:
         checks = BackgroundCheck(store, run)
         checks.cancel()

@@ -14,6 +14,8 @@ from faithtui.errors import ConfigError, ImagesNotSupported, JudgeRequestRejecte
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
 from faithtui.judges.offline_judge import OfflineJudge
 from faithtui.metrics.registry import METRICS, build
+from tests.engine.building import CountingJudge, conversation
+from tests.engine.nonsense import RandomJudge
 
 TALK = Conversation.of(
     Turn("user", "When does it leave?"),
@@ -241,3 +243,18 @@ def test_nothing_to_judge_is_undefined_and_people_alone_decide_where_nothing_was
     assert bare.corrected({}).windowed == bare.scores.windowed
     assert bare.corrected({claim: "no"}).windowed.value == 0.0
     assert bare.corrected({claim: "x"}).windowed.state is ScoreState.UNDEFINED
+
+
+async def test_a_measurement_says_what_its_score_rests_on() -> None:
+    talk = conversation("a", 2)
+    sound = await measure_async(talk, judge=CountingJudge())
+    assert (sound.integrity.counts.claims, sound.warning) == (2, "")
+    random = await measure_async(talk, judge=RandomJudge())
+    assert random.integrity.counts.phantom == random.integrity.counts.claims > 0
+    assert random.warning.startswith("suspect: ")
+
+
+async def test_what_was_skipped_needs_no_warning() -> None:
+    alone = Conversation.of(Turn("assistant", "It weighs two kilograms."))
+    skipped = await measure_async(alone, judge=CountingJudge())
+    assert skipped.warning == ""

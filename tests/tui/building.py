@@ -13,6 +13,8 @@ from faithtui.domain.conversation import Conversation, Document, Rating, Span, T
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState, ScoringRule, no_score, window_score
 from faithtui.domain.windows import interactions, sliding
+from faithtui.engine.checking import check_stored
+from faithtui.engine.judged_conversations import rules_of_run
 from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 
@@ -179,6 +181,14 @@ def save(
     for assessment in judged:
         store.runs.save_window(item, assessment)
     store.runs.finish_item(item, state, reason)
+    if state is not ItemState.SKIPPED:
+        check_item(store, item)
+
+
+def check_item(store: Store, item: ItemId) -> None:
+    """Check a conversation of a run, as every run does when it has judged one."""
+    row = store.runs.row(store.runs.item_rows([item])[0].run)
+    store.findings.save([check_stored(store, item, rules_of_run(store, row.spec))])
 
 
 def shop(path: Path) -> RunId:

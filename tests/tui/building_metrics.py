@@ -13,7 +13,7 @@ from faithtui.domain.windows import Window, interactions, sliding
 from faithtui.metrics import registry
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from tests.tui.building import NOON, SPEC
+from tests.tui.building import NOON, SPEC, check_item
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
@@ -158,6 +158,7 @@ def _save(store: Store, item: ItemId, judged: Judged, rule: ScoringRule) -> None
     for window in sliding(interactions(BOOTS.turns), judged.size):
         store.runs.save_window(item, _assessment(judged, window, rule))
     store.runs.finish_item(item, ItemState.DONE, None)
+    check_item(store, item)
 
 
 def _assessment(judged: Judged, window: Window, rule: ScoringRule) -> Assessment:

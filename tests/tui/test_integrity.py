@@ -8,7 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.integrity import CHECKS, Finding, FindingKind
+from faithtui.domain.integrity import Finding, FindingKind
+from faithtui.domain.run_integrity import CHECKS
 from faithtui.engine.checking import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.store.store import Store
@@ -51,6 +52,7 @@ def broken(store_path: Path) -> Path:
         connection.execute(
             "UPDATE verdict SET label = 'maybe' WHERE claim_id = ? AND is_home", (claims[1],)
         )
+        connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
     return store_path
 
@@ -189,8 +191,11 @@ async def test_a_clean_run_and_an_empty_store_have_words_of_their_own(
 
 
 async def test_many_conversations_wait_to_be_asked(
-    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with sqlite3.connect(store_path) as connection:
+        connection.execute("UPDATE run_item SET checked = 0")
+    connection.close()
     monkeypatch.setattr("faithtui.tui.screens.integrity.CHECKED_AT_ONCE", 1)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)

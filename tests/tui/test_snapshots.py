@@ -1,5 +1,6 @@
 """Pictures of every screen. Read each changed one before accepting it."""
 
+import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
@@ -9,7 +10,9 @@ from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
+from faithtui.domain.run_integrity import TextCounts
 from faithtui.engine.events import RunSnapshot
+from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.integrity import IntegrityScreen
@@ -96,6 +99,37 @@ def test_conversations(snap_compare: SnapCompare, steady: FaithApp, size: tuple[
 @pytest.mark.parametrize("size", SIZES, ids=named)
 def test_runs(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
     assert snap_compare(steady, terminal_size=size, run_before=after())
+
+
+@pytest.fixture
+def made_up(store_path: Path) -> None:
+    """The judge made most claims up, and one conversation is not checked yet."""
+    with Store.open(store_path) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        first, *_ = store.runs.item_rows(store.runs.item_ids(run))
+        counts = TextCounts(claims=5, phantom=4, truths=5, invented=1, texts=15)
+        store.findings.save([CheckedItem(first.id, first.state, first.windows, (), counts)])
+    with sqlite3.connect(store_path) as connection:
+        connection.execute("UPDATE run_item SET checked = 0 WHERE number = 2")
+        connection.execute("UPDATE run SET checked = checked - 1")
+    connection.close()
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=named)
+@pytest.mark.usefixtures("made_up")
+def test_suspect_run(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
+    assert snap_compare(steady, terminal_size=size, run_before=after())
+
+
+@pytest.mark.usefixtures("made_up")
+def test_suspect_conversations(snap_compare: SnapCompare, steady: FaithApp) -> None:
+    assert snap_compare(steady, terminal_size=(120, 40), run_before=after("enter"))
+
+
+@pytest.mark.usefixtures("made_up")
+def test_suspect_review(snap_compare: SnapCompare, steady: FaithApp) -> None:
+    assert snap_compare(steady, terminal_size=(80, 24), run_before=after("enter", "enter"))
 
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=named)

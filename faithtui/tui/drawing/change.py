@@ -2,6 +2,7 @@
 
 from faithtui.domain.estimates import Estimate
 from faithtui.engine.changing import RunChange
+from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.store.records import RunRow
 from faithtui.tui import format as fmt
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
@@ -84,7 +85,12 @@ def _notes(change: RunChange) -> list[str]:
         (left.unlabelled, "without a label of people that counts"),
         (left.unfair, "that people call no fair claim"),
     )
-    notes = [f"left out: {fmt.plural(count, 'claim')} {why}" for count, why in parts if count]
+    notes = [
+        f"run {row.id}: {found}"
+        for row in (change.a, change.b)
+        if (found := integrity_sentence(row.spec.metric, row.integrity))
+    ]
+    notes += [f"left out: {fmt.plural(count, 'claim')} {why}" for count, why in parts if count]
     if change.only_a or change.only_b:
         notes.append(
             f"not compared: {fmt.plural(change.only_a, 'claim')} only A judged, "

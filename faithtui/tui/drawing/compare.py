@@ -159,7 +159,8 @@ def _cell(
         words = f"no {spec.units[1]}" if cell.score.value is not None else fmt.score(cell.score)
         return [[mark, Piece(words, "quiet")]]
     look = "key" if chosen else "strong"
-    score = [mark, Piece(fmt.score(cell.score), look)]
+    sound = fmt.soundness_mark(compared.view.runs[at].item.integrity)
+    score = [mark, Piece(sound + fmt.score(cell.score), look)]
     if cell.corrected != cell.score:
         score.append(Piece(f"→{fmt.score(cell.corrected)}", "human strong"))
     return [score, [Piece(" "), *verdicts(cell, spec)]]
@@ -258,6 +259,10 @@ def _told(compared: Compared, at: int, cell: ComparedCell | None, width: int) ->
             why = compared.view.runs[at].item.reason or ""
             said += [Piece(" · ", "quiet"), shown_line(why, "quiet", limit=200)]
         return [*lines, *wrap(said, width - 1, first=[Piece("   ")])]
+    found = compared.view.runs[at].item.integrity
+    if fmt.soundness_mark(found):
+        told = [Piece(spec.integrity_sentence(found), fmt.soundness_look(found))]
+        lines += wrap(told, width - 1, first=[Piece("   ")])
     said = [Piece(fmt.score(cell.score), "strong")]
     if cell.corrected != cell.score:
         said.append(Piece(f" → {fmt.score(cell.corrected)} by people", "human strong"))

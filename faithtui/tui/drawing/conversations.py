@@ -11,6 +11,7 @@ from faithtui.store.records import ItemRow, ItemState, ReviewView, RunTotals
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted
 from faithtui.tui.drawing.images import image_lines, image_numbers
+from faithtui.tui.drawing.lists import integrity_lines
 from faithtui.tui.drawing.replies import spent
 from faithtui.tui.drawing.transcript import not_used
 from faithtui.tui.finding import marked
@@ -69,6 +70,8 @@ def item_line(
         return line(*cut(pieces, width))
     changed = row.corrected is not None and row.corrected != row.scores
     score = ("*" if changed else "") + _headline(row.corrected if changed else row.scores)
+    if row.scores is not None and row.scores.windowed.value is not None:
+        score = fmt.soundness_mark(row.integrity) + score
     counts = [str(row.labels.get(name, 0)) for name in spec.labels.names]
     if blind:
         counts = [HIDDEN * (_size(name) - 1) for name in spec.labels.names]
@@ -202,6 +205,7 @@ def item_details(
         ):
             lines.append(line(Piece(f" {name:<16}", "quiet"), fmt.score_change(judge, people)))
         lines += left_out_lines(row, width)
+        lines += integrity_lines(row.integrity, spec, width)
     if calls is not None and not blind and (calls.cost_nusd or calls.unpriced_calls):
         told = f"{spent(calls)} · {fmt.plural(calls.calls, 'call')}"
         lines.append(line(Piece(f" {'cost':<16}", "quiet"), told))

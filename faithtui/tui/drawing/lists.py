@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
+from faithtui.domain.run_integrity import Integrity, Soundness
 from faithtui.domain.scores import left_out_words
 from faithtui.store.run_records import RunRow, RunState
 from faithtui.tui import format as fmt
@@ -13,6 +14,8 @@ from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown, shown_line,
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
+_SCORE_PART = 2
+"""Place of the score in the details of a run."""
 _LONGEST_METRIC = 27
 """Cells beyond which the column of metrics does not grow: the judge's name takes the rest."""
 
@@ -41,7 +44,7 @@ def run_line(row: RunRow, width: int, here: bool) -> Line:
         shown_line(row.spec.judge_title, limit=60).text,
         str(row.conversations),
         words,
-        fmt.number(row.score),
+        _marked_score(row),
         fmt.number(row.corrected) if row.labelled else fmt.NONE,
         f"{row.labelled}/{row.claims}",
     )
@@ -78,6 +81,21 @@ def _run_columns(
     )
 
 
+def _marked_score(row: RunRow) -> str:
+    score = fmt.number(row.score)
+    return score if row.score is None else fmt.soundness_mark(row.integrity) + score
+
+
+def integrity_lines(found: Integrity, metric: "MetricSpec", width: int) -> list[Line]:
+    """Say what stands against a score; no line when nothing does."""
+    sentence = metric.integrity_sentence(found)
+    if not sentence:
+        return []
+    look, mark = fmt.soundness_look(found), fmt.soundness_mark(found)
+    said = [Piece(f"{mark} " if mark else "", look), Piece(sentence, look)]
+    return wrap(said, width - 1, first=[Piece(" ")])
+
+
 def run_status(row: RunRow) -> tuple[str, str]:
     """Say where a run stands, in one or two words, and in which look."""
     match row.state:
@@ -93,8 +111,12 @@ def run_status(row: RunRow) -> tuple[str, str]:
         case RunState.STOPPED:
             return "stopped", "bad"
         case RunState.DONE:
+            if row.integrity.soundness is Soundness.SUSPECT:
+                return "suspect", "bad"
             if row.failed:
                 return f"{row.failed} failed", "bad"
+            if row.integrity.soundness is Soundness.UNCHECKED:
+                return "unchecked", "warn"
             return "done", ""
 
 
@@ -225,8 +247,10 @@ def run_details(
         ],
     ]
     lines: list[Line] = []
-    for pieces in parts:
+    for number, pieces in enumerate(parts):
         lines += wrap(pieces, width - 1, first=pad)
+        if number == _SCORE_PART:
+            lines += integrity_lines(row.integrity, metric, width)
     return lines
 
 

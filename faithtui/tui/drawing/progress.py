@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from faithtui.engine.events import Draining, Gauges, RunSnapshot
+from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.keys import KeyNames
@@ -262,7 +263,9 @@ def _notice(run: RunShown, totals: _Totals, width: int) -> list[Line]:
 def _ending(run: RunShown, totals: _Totals, width: int) -> list[Line]:
     """Say why a run is over, and how to go on."""
     reason = run.row.reason if run.snapshot is None else run.snapshot.reason
-    lines: list[Line] = []
+    found = integrity_sentence(run.row.spec.metric, run.row.integrity)
+    look = fmt.soundness_look(run.row.integrity)
+    lines = wrap([Piece(found, look)], width - 1, first=[Piece(" ")]) if found else []
     handed_over = run.standing is Standing.HANDED_OVER
     if reason and handed_over:
         lines += wrap([shown(reason)], width - 1, first=[Piece(" ")], most=4)

@@ -70,12 +70,22 @@ def is_strip(height: int) -> bool:
     return height < 10
 
 
-def score_line(shown_view: VerdictView) -> list[Piece]:
-    """Say the scores, the judge's and where they differ people's."""
+def score_line(shown_view: VerdictView, *, is_brief: bool = False) -> list[Piece]:
+    """Say the scores, the judge's and where they differ people's.
+
+    Args:
+        shown_view: What is drawn.
+        is_brief: Say in a word, not in a sentence, what stands against them.
+    """
     view, window = shown_view.view, shown_view.focus.window
     name = "per interaction" if shown_view.once else "windowed"
     pieces = [Piece(f"{name} ", "quiet")]
     pieces.append(Piece(conversation_score(view, shown_view.once), "strong"))
+    found = view.item.integrity
+    if not view.blind and fmt.soundness_mark(found):
+        sentence = shown_view.spec.integrity_sentence(found)
+        said = found.soundness.value if is_brief else sentence
+        pieces.append(Piece(f" {said}", fmt.soundness_look(found)))
     if window is not None and window < len(view.windows) and not view.blind:
         row = view.windows[window]
         pieces += [
@@ -86,16 +96,17 @@ def score_line(shown_view: VerdictView) -> list[Piece]:
 
 
 def conversation_score(view: ReviewView, once: bool) -> str:
-    """Write the conversation's score, judge's and corrected."""
+    """Write the conversation's score, judge's and corrected, with the mark of its soundness."""
     if view.blind:
         return fmt.HIDDEN
     judge, corrected = view.item.scores, view.item.corrected
+    mark = fmt.soundness_mark(view.item.integrity)
     if once:
-        return fmt.score_change(
+        return mark + fmt.score_change(
             judge.per_interaction if judge else None,
             corrected.per_interaction if corrected else None,
         )
-    return fmt.score_change(
+    return mark + fmt.score_change(
         judge.windowed if judge else None, corrected.windowed if corrected else None
     )
 
@@ -288,7 +299,7 @@ def _strip(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
         *([Piece("wrote ", "quiet"), *wrote, Piece(" · ", "quiet")] if wrote else []),
         shown_line(reason, limit=600) if reason else Piece(none, "quiet"),
     ]
-    last: list[Piece] = [Piece("score: ", "quiet"), *score_line(shown_view)]
+    last: list[Piece] = [Piece("score: ", "quiet"), *score_line(shown_view, is_brief=True)]
     note = _note(claim)
     marks = _marks(claim)
     if marks:

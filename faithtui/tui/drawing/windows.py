@@ -28,7 +28,8 @@ def window_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) 
             view.claims,
             fmt.HIDDEN
             if view.blind
-            else fmt.score_change(
+            else fmt.soundness_mark(view.item.integrity)
+            + fmt.score_change(
                 scores.windowed if scores else None, corrected.windowed if corrected else None
             ),
             width,

@@ -1,0 +1,195 @@
+"""Checks made while a run goes on: kept with its end, taken up again, the same as stored ones."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.assessment import Assessment
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.prompt_echo import PromptWords
+from faithtui.domain.run_integrity import Integrity, Soundness, TextCounts
+from faithtui.engine import runner
+from faithtui.engine.checking import check_assessed, check_stored
+from faithtui.engine.course import same_metric
+from faithtui.engine.item_checks import ItemChecks
+from faithtui.engine.judged_conversations import CheckRules, rules_of_run
+from faithtui.store.records import ItemState, RunState
+from faithtui.store.store import Store
+from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
+from tests.engine.nonsense import CopyingJudge, RandomJudge
+
+METRICS = (
+    "turn-faithfulness",
+    "turn-contextual-relevancy",
+    "ragas-faithfulness",
+    "deepevalex-faithfulness",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    talks = [conversation(f"c{number}", 3) for number in range(4)]
+    with store_with(tmp_path / "runs.db", talks) as store:
+        yield store
+
+
+async def judged_by_nonsense(store: Store, **order: object) -> RunId:
+    run = planned(store, **order)
+    state = await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge()))
+    assert state is RunState.DONE
+    return run
+
+
+async def test_a_sound_run_ends_checked_and_says_nothing(store: Store) -> None:
+    run = planned(store)
+    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    found = store.runs.row(run).integrity
+    assert (found.checked, found.unchecked, found.soundness) == (4, 0, Soundness.SOUND)
+    assert (found.counts.claims, found.sentence()) == (12, "")
+    assert store.findings.unchecked(run) == ()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_model_of_random_weights_is_suspect(store: Store, metric: str, seed: int) -> None:
+    run = planned(store, metric=metric)
+    await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge(seed)))
+    found = store.runs.row(run).integrity
+    assert found.soundness is Soundness.SUSPECT
+    assert found.counts.phantom >= 0.95 * found.counts.claims > 0
+
+
+@pytest.mark.parametrize("metric", ["turn-faithfulness", "ragas-faithfulness"])
+async def test_a_model_that_copies_its_prompt_is_suspect(store: Store, metric: str) -> None:
+    run = planned(store, metric=metric)
+    await runner.execute(store, run, lambda event: None, judge=opened(CopyingJudge()))
+    found = store.runs.row(run).integrity
+    assert found.soundness is Soundness.SUSPECT
+    assert found.counts.echoed >= 0.7 * found.counts.texts > 0
+    assert "texts are copied from the prompt" in found.sentence()
+
+
+async def test_random_words_under_the_window_strategy_are_suspect(store: Store) -> None:
+    run = await judged_by_nonsense(store, strategy="window")
+    counts = store.runs.row(run).integrity.counts
+    assert counts.phantom == counts.claims > 0
+    assert counts.invented >= 0.95 * counts.truths > 0
+
+
+@pytest.mark.parametrize("metric", [*METRICS, "llamaindex-faithfulness"])
+async def test_what_was_just_judged_and_what_is_stored_are_checked_alike(
+    store: Store, metric: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: dict[ItemId, tuple[ItemState, Conversation, Sequence[Assessment]]] = {}
+
+    async def note(
+        self: ItemChecks,
+        item: ItemId,
+        state: ItemState,
+        conversation: Conversation,
+        assessments: Sequence[Assessment],
+    ) -> None:
+        judged[item] = (state, conversation, assessments)
+
+    monkeypatch.setattr(ItemChecks, "check_assessed", note)
+    run = await judged_by_nonsense(store, metric=metric)
+    rules = rules_of_run(store, store.runs.row(run).spec)
+    for item, (state, talk, assessments) in judged.items():
+        fresh = check_assessed(talk, assessments, rules, complete=state is ItemState.DONE)
+        stored = check_stored(store, item, rules)
+        assert fresh.counts == stored.counts
+        named = [each.claim for each in fresh.findings if each.claim is not None]
+        ids = [each.claim for each in stored.findings if each.claim is not None]
+        assert len(set(named)) == len(set(ids))
+        assert [replace(each, claim=None) for each in fresh.findings] == [
+            replace(each, claim=None) for each in stored.findings
+        ]
+    assert len(judged) == 4
+
+
+async def test_a_conversation_knows_its_own_integrity(store: Store) -> None:
+    run = await judged_by_nonsense(store)
+    rows = store.runs.item_rows(store.runs.item_ids(run))
+    assert all(row.integrity.soundness is Soundness.SUSPECT for row in rows)
+    total = store.runs.row(run).integrity.counts
+    assert sum(row.integrity.counts.phantom for row in rows) == total.phantom
+    assert sum(row.integrity.counts.texts for row in rows) == total.texts
+
+
+async def test_what_a_kill_left_unchecked_is_checked_when_the_run_goes_on(store: Store) -> None:
+    run = await judged_by_nonsense(store)
+    before = store.runs.row(run).integrity
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE run_item SET checked = 0 WHERE number > 1")
+        connection.execute("DELETE FROM finding WHERE run_item_id > 1")
+        connection.execute("UPDATE run SET checks = 0")
+    connection.close()
+    assert store.runs.row(run).integrity == Integrity(unchecked=4)
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE run_item SET checked = 0")
+    connection.close()
+    await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge()))
+    assert store.runs.row(run).integrity == before
+
+
+async def test_findings_of_an_earlier_version_are_made_anew(store: Store) -> None:
+    run = await judged_by_nonsense(store)
+    before = store.runs.row(run).integrity
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE run SET checks = 3, phantom_claims = 77")
+        connection.execute("UPDATE run_item SET checked = 3, phantom_claims = 33")
+    connection.close()
+    old = store.runs.row(run).integrity
+    assert (old, old.sentence()) == (Integrity(unchecked=4), "not checked yet")
+    items = store.runs.item_rows(store.runs.item_ids(run))
+    assert {row.integrity.sentence() for row in items} == {"not checked yet"}
+    await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge()))
+    assert store.runs.row(run).integrity == before
+
+
+async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = planned(store)
+    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE run SET checks = 0")
+        connection.execute("UPDATE run_item SET checked = 0")
+    connection.close()
+    rules = CheckRules.of(same_metric(store.runs.row(run), ()))
+    broken = replace(rules, prompts=PromptWords(None, None))  # type: ignore[arg-type]  # it breaks
+
+    async def never(*given: object) -> None:
+        raise AssertionError("nothing was found that could be written")
+
+    await ItemChecks(store, broken, never).check_rest(run)
+    assert store.runs.row(run).integrity == Integrity(unchecked=4)
+    assert "could not be checked" in caplog.text
+
+
+async def test_a_conversation_that_is_judged_again_is_counted_once(store: Store) -> None:
+    run = await judged_by_nonsense(store)
+    before = store.runs.row(run).integrity
+    first = store.runs.item_ids(run)[0]
+    with sqlite3.connect(store.path) as connection:
+        connection.execute(
+            "UPDATE window SET score_state = 'failed', score = NULL, score_reason = 'lost' "
+            "WHERE run_item_id = 1"
+        )
+    connection.close()
+    store.runs.finish_item(first, ItemState.FAILED, "it failed")
+    store.runs.reopen_failed(run)
+    held = store.runs.row(run).integrity
+    assert (held.checked, held.unchecked) == (3, 0)
+    assert held.counts.claims < before.counts.claims
+    await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge(9)))
+    after = store.runs.row(run).integrity
+    assert (after.checked, after.unchecked) == (4, 0)
+    rows = store.runs.item_rows(store.runs.item_ids(run))
+    assert TextCounts(claims=sum(row.integrity.counts.claims for row in rows)).claims == (
+        after.counts.claims
+    )
