@@ -278,6 +278,9 @@ def _designed(report: LevelReport) -> Iterator[Caution]:
         message = (
             f"{coverage.unreviewed} of {_count(coverage.total, one, many)} have no label and the "
             "others are not known to be a random sample, so no corrected rate is given."
+            if coverage.unreviewed
+            else f"All {_count(coverage.total, one, many)} have a label, and nothing says how they "
+            "were chosen to be rated, so no corrected rate is given."
         )
         yield Caution("design_not_random", Severity.CAUTION, message, level, rate)
     if design.kind is DesignKind.OVERRIDE_ONLY:

@@ -172,8 +172,9 @@ def report_of(
     claim_level = claim_level_report(compared, prepared.passing, who.unit)
     # After resampling, which takes most memory.
     said = Said(compared)
-    answers = () if who.answers_are_claims else readings.answers
-    answer_level = answer_level_report(answers, rule, wanted)
+    # A metric that judges whole answers has all of them, rated or not, among its claims.
+    answers, unrated = ((), ()) if who.answers_are_claims else (readings.answers, readings.unrated)
+    answer_level = answer_level_report(answers, unrated, rule, wanted)
     found = AgreementReport(
         headline="",
         warnings=(),
