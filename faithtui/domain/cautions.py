@@ -324,8 +324,8 @@ def _designed(report: LevelReport) -> Iterator[Caution]:
         yield Caution("bulk_excluded", Severity.INFO, message, level, (Figure.COVERAGE,))
     if coverage.rows > coverage.total:
         message = (
-            f"{coverage.rows:,} verdicts in windows are {coverage.total:,} {many}: each counts "
-            "once."
+            f"{coverage.rows:,} verdicts in windows are of "
+            f"{_count(coverage.total, one, many)}: each counts once."
         )
         yield Caution("duplicates_removed", Severity.INFO, message, level, (Figure.COVERAGE,))
 

@@ -281,13 +281,15 @@ def _leaning(store: Store, seen: Seen) -> list[str]:
     shown = {each.group for each in kept(store, seen.row.spec.examples)}
     taught = sum(bool(each.opinions) and each.group in shown for each in seen.readings.claims)
     if taught:
+        claims = "labelled claim is" if taught == 1 else "labelled claims are"
         notes.append(
-            f"{taught} labelled claims are of conversations that the judge was shown examples of: "
-            "the figures flatter it"
+            f"{taught} {claims} of conversations that the judge was shown examples of: the figures "
+            "flatter it"
         )
     _, others = certifying.under_guideline(store, seen.origins)
     if others:
-        notes.append(f"{others} verdicts were not given under the guideline that is in force")
+        verdicts = "verdict was" if others == 1 else "verdicts were"
+        notes.append(f"{others} {verdicts} not given under the guideline that is in force")
     return notes
 
 

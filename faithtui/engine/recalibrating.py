@@ -74,8 +74,8 @@ def preview(store: Store, run: RunId | None = None) -> RecalibrationPreview:
         found |= fresh
     if len(found) < FEWEST_LABELS:
         raise ConfigError(
-            f"{len(found)} claims judged by the embedded judge are labelled by people; "
-            f"recalibrating takes {FEWEST_LABELS}: faithtui review"
+            f"people labelled {len(found)} of the claims that the embedded judge judged; "
+            f"recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
         )
     labelled = list(found.values())
     return RecalibrationPreview(
