@@ -13,6 +13,7 @@ from itertools import compress
 from faithtui.domain.agreement import share
 from faithtui.domain.cautions import cautions, headline
 from faithtui.domain.claim_columns import ClaimColumns
+from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels import Label, LabelSet, Polarity
 from faithtui.domain.levels import CLAIM, Compared, answer_level_report, claim_level_report
@@ -153,7 +154,14 @@ def agreement_report(
         judged: Who judged what.
         other: A second judge to compare with.
         repeats: How steady each person is.
+
+    Raises:
+        InputError: One of the first four is of another type.
     """
+    require_type(readings, RunReadings, "readings", "a RunReadings")
+    require_type(labels, LabelSet, "labels", "the LabelSet of the metric")
+    require_type(rule, ScoringRule, "rule", "the ScoringRule of the run")
+    require_type(settings, ReportSettings | None, "settings", "a ReportSettings, or None")
     prepared = Prepared(readings, labels, rule, settings)
     return report_of(prepared, judged=judged, other=other, repeats=repeats)
 
