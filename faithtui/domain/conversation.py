@@ -69,8 +69,10 @@ class Document:
     def __post_init__(self) -> None:
         """Refuse values of other types with an InputError that names the field."""
         require_type(self.text, str, "text", _TEXT)
-        require_type(self.source, str | None, "source", "a text, or None")
-        require_items(self.images, tuple, Image, "images", _IMAGES)
+        if self.source is not None:
+            require_type(self.source, str, "source", "a text, or None")
+        if self.images != ():
+            require_items(self.images, tuple, Image, "images", _IMAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +87,15 @@ class Turn:
 
     def __post_init__(self) -> None:
         """Refuse other roles and values of other types with an InputError that names the field."""
-        require_type(self.role, str, "role", "`user` or `assistant`")
         if self.role not in _ROLES:
+            require_type(self.role, str, "role", "`user` or `assistant`")
             raise InputError(f"is {self.role!r}; expected `user` or `assistant`", field="role")
         require_type(self.content, str, "content", _TEXT)
         if self.retrieval_context is not None:
             context = self.retrieval_context
             require_items(context, tuple, Document, "retrieval_context", _DOCUMENTS)
-        require_items(self.images, tuple, Image, "images", _IMAGES)
+        if self.images != ():
+            require_items(self.images, tuple, Image, "images", _IMAGES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ def require_items(values: object, container: type, kinds: Kinds, field: str, exp
         raise InputError(f"is {_named(values)}; expected {expected}", field=field)
     assert isinstance(values, Iterable)
     for place, each in enumerate(values):
-        require_type(each, kinds, f"{field}[{place}]", expected)
+        if not isinstance(each, kinds):  # looked at before, as naming every place takes longest
+            require_type(each, kinds, f"{field}[{place}]", expected)
 
 
 def _named(value: object) -> str:
