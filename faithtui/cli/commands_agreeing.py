@@ -269,8 +269,8 @@ def gate(
 ) -> None:
     """Say by the exit code whether a judge agrees with people well enough.
 
-    0 passed, 1 below a threshold, 2 not enough labels or undecided, 3 stale or broken; of several
-    the largest.
+    0 passed, 1 below a threshold, 2 not enough labels, 3 stale or broken; of several the largest.
+    2 is also undecided: there is a figure, and its interval is not one to decide by.
     docs/gate.md says what each number is, docs/ci.md has a workflow.
     """
     from faithtui.cli import gating
