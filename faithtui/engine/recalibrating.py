@@ -73,8 +73,9 @@ def preview(store: Store, run: RunId | None = None) -> RecalibrationPreview:
             used.append(row.id)
         found |= fresh
     if len(found) < FEWEST_LABELS:
+        claims, are = ("claim", "is") if len(found) == 1 else ("claims", "are")
         raise ConfigError(
-            f"people labelled {len(found)} of the claims that the embedded judge judged; "
+            f"{len(found)} {claims} judged by the embedded judge {are} labelled by people; "
             f"recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
         )
     labelled = list(found.values())
