@@ -66,7 +66,7 @@ def merge(store: Path | None, paths: Sequence[Path], *, as_json: bool) -> int:
         short = replace(each, conversation=_shortened(each.conversation))
         say(visible_line(f"not merged, {plural(each.acts, 'act')}: {way_out(short)}"))
     if len(result.merged.elsewhere) > TOLD:
-        say(f"… and {len(result.merged.elsewhere) - TOLD} more conversations")
+        say(f"… and {plural(len(result.merged.elsewhere) - TOLD, 'more conversation')}")
     if as_json:
         put_json(_as_json(result))
     else:

@@ -227,7 +227,8 @@ def gate(
     among_labelled: Annotated[
         bool,
         typer.Option(
-            "--among-labelled", help="Accept labels that are no random sample and not of all units."
+            "--among-labelled",
+            help="Take kappa and recall among labels that nobody drew at random.",
         ),
     ] = False,
     level: Annotated[
@@ -269,6 +270,7 @@ def gate(
     """Say by the exit code whether a judge agrees with people well enough.
 
     0 passed, 1 below a threshold, 2 not enough labels, 3 stale or broken; of several the largest.
+    2 is also undecided: there is a figure, and its interval is not one to decide by.
     docs/gate.md says what each number is, docs/ci.md has a workflow.
     """
     from faithtui.cli import gating

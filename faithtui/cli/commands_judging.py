@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import BaseUrlOption, JsonOption, SplitOption, StoreOption, common
+from faithtui.cli.options import (
+    BaseUrlOption,
+    JsonOption,
+    SplitOption,
+    StoreOption,
+    common,
+    typed_options,
+)
 
 
 def demo(
@@ -161,7 +168,10 @@ def run(
     resume: Annotated[
         str | None,
         typer.Option(
-            metavar="RUN", help="Go on with a run, failed ones included.", show_default=False
+            metavar="RUN",
+            help="Go on with a run as it was begun, failed conversations included; takes "
+            "--concurrency, --budget-usd, --budget-tokens, --wait, --log-prompts and --preview.",
+            show_default=False,
         ),
     ] = None,
     batch: Annotated[
@@ -198,6 +208,8 @@ def run(
     from faithtui.cli import running
 
     options = common(context, store, json)
+    if resume is not None:
+        running.refuse_beside_resume(typed_options(context), preview=preview)
     order = running.Order(
         metrics=tuple(metric or ()),
         judges=tuple(judge or ()),

@@ -6,15 +6,20 @@ needs no command tree, so it is opened without one.
 """
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
+
+COMPLETION = "_FAITHTUI_COMPLETE"
+"""Set by the script of `faithtui --install-completion` when TAB is pressed."""
 
 
 def main() -> None:
     """Load what the command line asks for with the collector out of the way, and run it."""
     gc.disable()
     words = sys.argv[1:]
-    if only_opens(words):
+    # A shell that completes a line asks through the environment, with no words at all.
+    if only_opens(words) and COMPLETION not in os.environ:
         _open(words)
         return
     from faithtui.cli.main import main as run

@@ -56,6 +56,16 @@ def common(context: typer.Context, store: Path | None, json: bool) -> Common:
     return Common(store or before.store, json or before.json, before.reviewer)
 
 
+def typed_options(context: typer.Context) -> list[str]:
+    """Name the options that were typed after a command's name, defaults or not, in its order."""
+    found = []
+    for each in context.command.params:
+        source = None if each.name is None else context.get_parameter_source(each.name)
+        if source is not None and source.name == "COMMANDLINE":
+            found.append(max(each.opts, key=len))
+    return found
+
+
 def reviewer_option(what: str) -> OptionInfo:
     """Declare `--reviewer` of a command; `what` says what that person does there."""
     option: OptionInfo = typer.Option(metavar="NAME", help=f"{what} [the login name, or as set]")

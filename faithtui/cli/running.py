@@ -4,7 +4,7 @@ import asyncio
 import math
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +21,7 @@ from faithtui.domain.scores import left_out_words
 from faithtui.engine import planner, runner
 from faithtui.engine.budgeting import NUSD, Caps
 from faithtui.engine.circumstances import Circumstances, circumstances
+from faithtui.engine.control import RunControl
 from faithtui.engine.conversation_json import integrity_json
 from faithtui.engine.events import RunEnded, RunEvent
 from faithtui.engine.judged_conversations import integrity_sentence
@@ -68,6 +69,39 @@ class Order:
     log_prompts: bool = False
 
 
+_BESIDE_PREVIEW = frozenset(("--concurrency", "--budget-usd", "--budget-tokens", "--wait"))
+"""Options that say how a run goes on, of which a preview of its rest makes nothing."""
+_BESIDE_RESUME = _BESIDE_PREVIEW.union(
+    ("--resume", "--preview", "--log-prompts", "--store", "--json")
+)
+"""What may stand there. All other options say what a run is, and that was said at its start."""
+
+
+def refuse_beside_resume(typed: Iterable[str], *, preview: bool) -> None:
+    """Refuse options that a run that goes on would pass over.
+
+    Args:
+        typed: Names of all options that were typed, `--resume` among them.
+        preview: Whether the rest of the run is only to be told.
+
+    Raises:
+        ConfigError: There are such options.
+    """
+    typed = list(typed)
+    others = [each for each in typed if each not in _BESIDE_RESUME]
+    if others:
+        raise ConfigError(
+            f"--resume goes on with a run as it was begun, and {', '.join(others)} would change "
+            "nothing of it: leave that out, or begin another run without --resume"
+        )
+    passed_over = [each for each in typed if preview and each in _BESIDE_PREVIEW]
+    if passed_over:
+        raise ConfigError(
+            f"--preview tells what is left of a run and changes nothing of it: leave out "
+            f"{', '.join(passed_over)}, or leave out --preview"
+        )
+
+
 def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) -> int:
     """Start runs, or go on with one; 0, 5 when a judge failed somewhere."""
     settings = load_settings()
@@ -84,6 +118,8 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
             return 0
         if resume is not None:
             number = run_id(opened, resume)
+            if order.concurrency is not None:
+                planner.check_concurrency(order.concurrency)
             _raise_budget(opened, number, order, around)
             return execute(
                 opened,
@@ -92,6 +128,7 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
                 retry_failed=True,
                 around=around,
                 wait=order.wait,
+                concurrency=order.concurrency,
             )
         # All are planned before the first begins, so that a slip in the last one costs nothing.
         planned = _planned(opened, requests, around, shared=order.claims == "extracted")
@@ -167,6 +204,7 @@ def execute(
     retry_failed: bool = False,
     around: Circumstances | None = None,
     wait: bool = False,
+    concurrency: int | None = None,
 ) -> int:
     """Execute one run with its progress on stderr, and print what came of it.
 
@@ -177,20 +215,32 @@ def execute(
         retry_failed: Take up failed conversations again.
         around: What it shares with other runs of the process; None: nothing.
         wait: Look again every minute while the provider has its questions.
+        concurrency: Questions in the air at once; None: as many as the run was planned with.
     """
     spec = store.runs.row(run).spec
+    at_once = spec.concurrency if concurrency is None else concurrency
     line = ProgressLine(caps=Caps(spec.budget_nusd, spec.budget_tokens))
     sink, tell = (partial(_print_event, store), say) if as_json else (line, line.tell)
     stopped_by: list[signal.Signals] = []
 
     async def guarded() -> None:
         with ending_by_signals(stopped_by):
+            control = RunControl(at_once)
             state = await runner.execute(
-                store, run, sink, retry_failed=retry_failed, tell=tell, around=around
+                store,
+                run,
+                sink,
+                retry_failed=retry_failed,
+                tell=tell,
+                control=control,
+                around=around,
             )
             while wait and state is RunState.WAITING:
                 await asyncio.sleep(LOOK_S)
-                state = await runner.execute(store, run, sink, tell=tell, around=around)
+                control = RunControl(at_once)
+                state = await runner.execute(
+                    store, run, sink, tell=tell, control=control, around=around
+                )
 
     try:
         asyncio.run(guarded())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from faithtui.domain.conversation import Span, normalised
+from faithtui.domain.field_types import require_type
 from faithtui.domain.scores import Score
 from faithtui.domain.windows import Window
 
@@ -39,6 +40,11 @@ class Claim:
     document: str | None = None
     """The document a statement belongs to, as `Passage.shown` has it: its text, and the marks of
     its images. None for the other kinds."""
+
+    def __post_init__(self) -> None:
+        """Refuse values of other types with an InputError that names the field."""
+        require_type(self.turn, int, "turn", "the position of an assistant turn, from 0")
+        require_type(self.text, str, "text", "a text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,6 +309,9 @@ def _designed(report: LevelReport) -> Iterator[Caution]:
         message = (
             f"{coverage.unreviewed} of {_count(coverage.total, one, many)} have no label and the "
             "others are not known to be a random sample, so no corrected rate is given."
+            if coverage.unreviewed
+            else f"All {_count(coverage.total, one, many)} have a label, and nothing says how they "
+            "were chosen to be rated, so no corrected rate is given."
         )
         yield Caution("design_not_random", Severity.CAUTION, message, level, rate)
     if design.kind is DesignKind.OVERRIDE_ONLY:
@@ -352,8 +355,8 @@ def _designed(report: LevelReport) -> Iterator[Caution]:
         yield Caution("bulk_excluded", Severity.INFO, message, level, (Figure.COVERAGE,))
     if coverage.rows > coverage.total:
         message = (
-            f"{coverage.rows:,} verdicts in windows are {coverage.total:,} {many}: each counts "
-            "once."
+            f"{coverage.rows:,} verdicts in windows are of "
+            f"{_count(coverage.total, one, many)}: each counts once."
         )
         yield Caution("duplicates_removed", Severity.INFO, message, level, (Figure.COVERAGE,))
 

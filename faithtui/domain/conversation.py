@@ -10,7 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from faithtui.domain.field_types import require_items, require_type
+from faithtui.errors import InputError
+
 Role = Literal["user", "assistant"]
+
+_ROLES = ("user", "assistant")
+_TEXT = "a text"
+_DOCUMENTS = "a tuple of documents, such as (Document(text),)"
+_IMAGES = "a tuple of Image"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,12 @@ class Image:
     """Such as `image/png`; empty when only an address is known."""
     url: str | None = None
     """Where it lies, when the data names an address. faithtui never fetches it."""
+
+    def __post_init__(self) -> None:
+        """Refuse values of other types with an InputError that names the field."""
+        require_type(self.sha256, str, "sha256", "64 hexadecimal digits of its bytes")
+        require_type(self.media_type, str, "media_type", "a text such as image/png")
+        require_type(self.url, str | None, "url", "an address, or None")
 
     @property
     def mark(self) -> str:
@@ -52,6 +66,14 @@ class Document:
     """File, address or title the text came from, None when unknown."""
     images: tuple[Image, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse values of other types with an InputError that names the field."""
+        require_type(self.text, str, "text", _TEXT)
+        if self.source is not None:
+            require_type(self.source, str, "source", "a text, or None")
+        if self.images != ():
+            require_items(self.images, tuple, Image, "images", _IMAGES)
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -62,6 +84,18 @@ class Turn:
     retrieval_context: tuple[Document, ...] | None = None
     """Documents shown to the assistant. () means retrieval returned nothing, None means unknown."""
     images: tuple[Image, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse other roles and values of other types with an InputError that names the field."""
+        if self.role not in _ROLES:
+            require_type(self.role, str, "role", "`user` or `assistant`")
+            raise InputError(f"is {self.role!r}; expected `user` or `assistant`", field="role")
+        require_type(self.content, str, "content", _TEXT)
+        if self.retrieval_context is not None:
+            context = self.retrieval_context
+            require_items(context, tuple, Document, "retrieval_context", _DOCUMENTS)
+        if self.images != ():
+            require_items(self.images, tuple, Image, "images", _IMAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +138,15 @@ class Conversation:
     metadata: Mapping[str, object] = field(default_factory=dict)
     ratings: tuple[Rating, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse values of other types with an InputError that names the field."""
+        for name in ("source", "key", "group"):
+            require_type(getattr(self, name), str, name, _TEXT)
+        expected = "a tuple of Turn; Conversation.of(turn, turn, …) makes one of turns alone"
+        require_items(self.turns, tuple, Turn, "turns", expected)
+        require_type(self.metadata, Mapping, "metadata", "a mapping")
+        require_items(self.ratings, tuple, Rating, "ratings", "a tuple of Rating")
+
     @classmethod
     def of(cls, *turns: Turn, key: str = "conversation", source: str = "library") -> "Conversation":
         """Make a conversation of turns alone, for use as a library.
@@ -142,12 +185,22 @@ def single_turn(
         context: Another name for `retrieval_context`, read when that is None.
         key: What to call it.
 
+    Raises:
+        InputError: Something is of another type. A text alone is refused as documents: it would be
+            one of each letter.
+
     Example:
         >>> talk = single_turn("When?", "On Monday.", ["It happens on Monday."])
         >>> [turn.role for turn in talk.turns]
         ['user', 'assistant']
     """
+    for name, text in (("question", question), ("answer", answer)):
+        require_type(text, str | None, name, "a text, or None")
+    named = "context" if retrieval_context is None else "retrieval_context"
     given = context if retrieval_context is None else retrieval_context
+    if given is not None:
+        expected = "a list of texts or of Document, such as [text]"
+        require_items(given, Sequence, (str, Document), named, expected)
     documents = (
         None
         if given is None

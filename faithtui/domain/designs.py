@@ -57,18 +57,21 @@ class DrawnSample:
         return {each.claim: (each.stratum, place) for place, each in enumerate(self.claims)}
 
 
-def design_reading(claims: Sequence[ClaimReading], sample: DrawnSample | None) -> DesignReading:
+def design_reading(
+    claims: Sequence[ClaimReading], sample: DrawnSample | None, *, rated: bool = False
+) -> DesignReading:
     """Say how the labelled claims of a run were chosen.
 
     Args:
         claims: All claims of the run.
         sample: The sample to rest on, unless every claim is labelled; None: none is to be had.
+        rated: They are whole answers, and ratings came with the data, see `DesignReading`.
     """
     labelled = [each for each in claims if each.state is LabelState.LABELLED]
-    kind = _kind(claims, labelled, sample)
+    kind = _kind(claims, labelled, sample, rated=rated)
     conversations = len({each.conversation for each in claims})
     if sample is None or kind is DesignKind.CENSUS:
-        return DesignReading(kind, len(claims), conversations=conversations)
+        return DesignReading(kind, len(claims), conversations=conversations, rated=rated)
     known = {each.claim: each.state for each in claims}
     drawn = [(each, known.get(each.claim, LabelState.UNREVIEWED)) for each in sample.claims]
     whole = _whole_conversations(drawn) if sample.design is Design.CONVERSATIONS else None
@@ -88,15 +91,20 @@ def design_reading(claims: Sequence[ClaimReading], sample: DrawnSample | None) -
         outside=sum(each.claim not in inside for each in labelled),
         conversations=conversations if whole is None else sample.strata[0].population,
         drawn_conversations=0 if whole is None else whole.count(LabelState.LABELLED),
+        rated=rated,
     )
 
 
 def _kind(
-    claims: Sequence[ClaimReading], labelled: Sequence[ClaimReading], sample: DrawnSample | None
+    claims: Sequence[ClaimReading],
+    labelled: Sequence[ClaimReading],
+    sample: DrawnSample | None,
+    *,
+    rated: bool,
 ) -> DesignKind:
     if not labelled:
         return DesignKind.NONE
-    if len(labelled) == len(claims):
+    if len(labelled) == len(claims) and not rated:
         return DesignKind.CENSUS
     if sample is not None:
         return _KINDS[sample.design]

@@ -14,6 +14,7 @@ from faithtui.domain.readings import (
     DesignKind,
     DesignReading,
     LabelState,
+    UnratedAnswer,
 )
 from faithtui.domain.report_rate import RateUnits, rate_of
 from faithtui.domain.report_tables import Figures, Frame
@@ -222,11 +223,22 @@ def _rate_units(rule: ScoringRule, compared: Compared) -> RateUnits:
 
 
 def answer_level_report(
-    answers: Sequence[AnswerReading], rule: ScoringRule, settings: ReportSettings
+    answers: Sequence[AnswerReading],
+    unrated: Sequence[UnratedAnswer],
+    rule: ScoringRule,
+    settings: ReportSettings,
 ) -> LevelReport:
     """Compare people's labels of whole answers with the judge's pass or fail.
 
     People pass an answer when their label is one of `rule.passing`; any other label fails it.
+    Nobody draws answers to be rated, so they are never a census: even where all are rated, only
+    the labelled ones are spoken of.
+
+    Args:
+        answers: Those that people labelled.
+        unrated: All others of the run.
+        rule: The run's rule.
+        settings: What is asked for.
     """
 
     def word(passes: bool) -> str:
@@ -237,8 +249,6 @@ def answer_level_report(
             return None
         return word(answer.passes)
 
-    # Both rates are of the same answers: nothing was judged in the others.
-    judged = [(answer, said) for answer in answers if (said := verdict(answer)) is not None]
     reviewed = [answer for answer in answers if answer.human is not None]
     both = [
         (answer, word(answer.human in rule.passing), judge)
@@ -246,6 +256,7 @@ def answer_level_report(
         if (judge := verdict(answer)) is not None
     ]
     vacuous = sum(not answer.claims for answer in reviewed)
+    others = [None if each.passes is None else word(each.passes) for each in unrated]
     figures = Figures((PASS, FAIL), (FAIL,), settings)
     whole = figures.plain(
         figures.units(
@@ -257,15 +268,17 @@ def answer_level_report(
     agreed = sum(human == judge for _, human, judge in both)
     in_view = sum(_is_in_view(answer) for answer, _, _ in both)
     coverage = Coverage(
-        total=len(answers),
-        conversations=len({answer.conversation for answer in answers}),
-        groups=len({answer.group for answer in answers}),
-        rows=len(answers),
+        total=len(answers) + len(unrated),
+        conversations=len(
+            {each.conversation for each in answers} | {each.conversation for each in unrated}
+        ),
+        groups=len({each.group for each in answers} | {each.group for each in unrated}),
+        rows=len(answers) + len(unrated),
         compared=len(both),
         compared_groups=len({answer.group for answer, _, _ in both}),
         agreed=agreed,
         overridden=len(both) - agreed,
-        unreviewed=len(answers) - len(reviewed),
+        unreviewed=len(answers) - len(reviewed) + len(unrated),
         not_a_claim=0,
         other_words=0,
         no_verdict=0,
@@ -277,10 +290,24 @@ def answer_level_report(
         blind=len(both) - in_view,
         shown=in_view,
         by_verdict=_by_verdict(
-            Counter([(verdict(answer), answer.human) for answer in answers]), {}, (PASS, FAIL)
+            Counter(
+                [(verdict(answer), answer.human) for answer in answers]
+                + [(judge, None) for judge in others]
+            ),
+            {},
+            (PASS, FAIL),
         ),
     )
-    design = DesignReading(_plain_design(coverage), coverage.total)
+    kind = DesignKind.CONVENIENCE if coverage.reviewed else DesignKind.NONE
+    design = DesignReading(kind, coverage.total)
+    # Both rates are of the same answers: nothing was judged in the others.
+    judged = [
+        (each.group, said, each.human) for each in answers if (said := verdict(each)) is not None
+    ] + [
+        (each.group, said, None)
+        for each, said in zip(unrated, others, strict=True)
+        if said is not None
+    ]
     return LevelReport(
         level=Level.ANSWERS,
         unit=ANSWER,
@@ -293,13 +320,10 @@ def answer_level_report(
         lenient=None,
         rate=rate_of(
             RateUnits(
-                groups=[answer.group for answer, _ in judged],
-                strata=[said for _, said in judged],
-                judge=[said == PASS for _, said in judged],
-                human=[
-                    None if answer.human is None else answer.human in rule.passing
-                    for answer, _ in judged
-                ],
+                groups=[group for group, _, _ in judged],
+                strata=[said for _, said, _ in judged],
+                judge=[said == PASS for _, said, _ in judged],
+                human=[None if human is None else human in rule.passing for *_, human in judged],
             ),
             design,
             (PASS, FAIL),
@@ -326,13 +350,6 @@ def answer_level_report(
 def _is_in_view(answer: AnswerReading) -> bool:
     """Say whether somebody rated an answer with the judge's word in view."""
     return any(each.blind is False for each in answer.opinions)
-
-
-def _plain_design(coverage: Coverage) -> DesignKind:
-    """Tell a census from a convenience sample, where nothing was drawn."""
-    if not coverage.reviewed:
-        return DesignKind.NONE
-    return DesignKind.CONVENIENCE if coverage.unreviewed else DesignKind.CENSUS
 
 
 def _by_verdict(

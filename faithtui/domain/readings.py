@@ -128,6 +128,16 @@ class AnswerReading:
     """Labels of the answer as a whole, one per person, imported and given here."""
 
 
+class UnratedAnswer(NamedTuple):
+    """An answer of a run that nobody rated as a whole, while others were."""
+
+    conversation: ConversationId
+    group: str
+    passes: bool | None
+    """By the judge's score of that answer alone; None: nothing was judged in it, or it has no
+    score or no threshold to meet."""
+
+
 class ScoredUnit(StrEnum):
     """What has a score."""
 
@@ -208,6 +218,9 @@ class DesignReading:
     """Conversations in the frame; with `CLUSTER`, what was drawn from."""
     drawn_conversations: int = 0
     """With `CLUSTER`: conversations of which every claim is labelled."""
+    rated: bool = False
+    """What was judged are whole answers, and ratings of them came with the data: nobody knows how
+    these were chosen, so that they are no census even where every answer has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +233,9 @@ class RunReadings:
     scores: tuple[ScoreReading, ...]
     """Windows first, in the order of the run."""
     design: DesignReading
+    """Of the claims."""
+    unrated: tuple[UnratedAnswer, ...] = ()
+    """Beside `answers`, all other answers of the run; () where nobody rated any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from itertools import compress
 from faithtui.domain.agreement import share
 from faithtui.domain.cautions import cautions, headline
 from faithtui.domain.claim_columns import ClaimColumns
+from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels import Label, LabelSet, Polarity
 from faithtui.domain.levels import CLAIM, Compared, answer_level_report, claim_level_report
@@ -158,7 +159,14 @@ def agreement_report(
         judged: Who judged what.
         other: A second judge to compare with.
         repeats: How steady each person is.
+
+    Raises:
+        InputError: One of the first four is of another type.
     """
+    require_type(readings, RunReadings, "readings", "a RunReadings")
+    require_type(labels, LabelSet, "labels", "the LabelSet of the metric")
+    require_type(rule, ScoringRule, "rule", "the ScoringRule of the run")
+    require_type(settings, ReportSettings | None, "settings", "a ReportSettings, or None")
     prepared = Prepared(readings, labels, rule, settings)
     return report_of(prepared, judged=judged, other=other, repeats=repeats)
 
@@ -177,8 +185,9 @@ def report_of(
     claim_level = claim_level_report(compared, prepared.passing, who.unit)
     # After resampling, which takes most memory.
     said = Said(compared)
-    answers = () if who.answers_are_claims else readings.answers
-    answer_level = answer_level_report(answers, rule, wanted)
+    # A metric that judges whole answers has all of them, rated or not, among its claims.
+    answers, unrated = ((), ()) if who.answers_are_claims else (readings.answers, readings.unrated)
+    answer_level = answer_level_report(answers, unrated, rule, wanted)
     found = AgreementReport(
         headline="",
         warnings=(),

@@ -63,15 +63,18 @@ def rate_of(units: RateUnits, design: DesignReading, labels: Sequence[str], leve
     judge, labelled = _judge(units, names, kinds, level), _labelled(units, kinds, level)
     if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         none = withheld(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
-        bounds = worst_case_bounds(total_of(kinds))
-        nothing = kind is DesignKind.NONE
+        total = total_of(kinds)
+        # Where nothing is left unlabelled they would be the rate that is withheld.
+        nothing = all(each.labelled == each.population for each in total)
+        nothing = nothing or kind is DesignKind.NONE
+        bounds = None if nothing else worst_case_bounds(total)
         return Rate(
             judge,
             labelled,
             _undefined_without(labelled, none),
             _undefined_without(labelled, none),
-            RateEstimator.NONE if nothing or bounds is None else RateEstimator.BOUNDS,
-            None if nothing else bounds,
+            RateEstimator.NONE if bounds is None else RateEstimator.BOUNDS,
+            bounds,
             (),
         )
     if kind is not DesignKind.STRATIFIED:

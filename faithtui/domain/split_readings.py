@@ -35,11 +35,12 @@ def readings_within(readings: RunReadings, rule: SplitRule, split: Split) -> Run
         answers=tuple(each for each in readings.answers if is_within(each.group)),
         scores=tuple(each for each in readings.scores if is_within(each.group)),
         design=_design(claims, readings.design),
+        unrated=tuple(each for each in readings.unrated if is_within(each.group)),
     )
 
 
 def _design(claims: Sequence[ClaimReading], whole: DesignReading) -> DesignReading:
-    undrawn = design_reading(claims, None)
+    undrawn = design_reading(claims, None, rated=whole.rated)
     match whole.kind:
         case DesignKind.SIMPLE:
             (stratum,) = whole.strata

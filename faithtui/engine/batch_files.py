@@ -93,7 +93,7 @@ async def export_questions(
         spec = row.spec
         lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)
         uid = uuid.uuid4().hex
-        questions: list[BatchQuestion] = []
+        questions: dict[str, BatchQuestion] = {}
 
         async def through(course: Course, judge: Judge) -> Ending:
             nonlocal count
@@ -103,8 +103,12 @@ async def export_questions(
 
                     async def spooled() -> None:
                         for wanted in _all(desk.pile):
-                            spool.write(form.line(f"{uid}-{len(questions)}", wanted.request))
-                            questions.append(wanted.question)
+                            key = wanted.question.key
+                            # Conversations are driven in parts, and those of a later part may ask
+                            # what is in the file already.
+                            if key not in questions:
+                                spool.write(form.line(f"{uid}-{len(questions)}", wanted.request))
+                                questions[key] = wanted.question
 
                     await drive(course, judge, desk, spooled)
                     if questions:
@@ -112,7 +116,9 @@ async def export_questions(
                         _written(path, spool)
             if questions:
                 await course.recorder.write(
-                    lambda: store.batches.plan(run, uid, questions, provider_id=BY_FILE)
+                    lambda: store.batches.plan(
+                        run, uid, list(questions.values()), provider_id=BY_FILE
+                    )
                 )
             count = len(questions)
             ending = standing(course, desk)
@@ -184,7 +190,8 @@ async def import_answers(
             left = len(desk.pile.left_out)
             return standing(course, desk) or (
                 RunState.WAITING,
-                f"{left:,} more questions are to be asked; {by_file(run)}",
+                f"{left:,} more {'question is' if left == 1 else 'questions are'} to be asked; "
+                f"{by_file(run)}",
             )
 
         await _driven(store, row, emit, around, through)

@@ -298,5 +298,8 @@ def handed_over(out: BatchesOut, run: RunId) -> str:
     questions = "1 question" if out.questions == 1 else f"{out.questions:,} questions"
     where = "1 batch" if out.batches == 1 else f"{out.batches:,} batches"
     if out.by_file == out.questions:
-        return f"{questions} are in files; bring the answers with faithtui batch import {run} FILE"
-    return f"{questions} in {where} are with the provider"
+        held, them = (
+            ("is in a file", "answer") if out.questions == 1 else ("are in files", "answers")
+        )
+        return f"{questions} {held}; bring the {them} with faithtui batch import {run} FILE"
+    return f"{questions} in {where} {'is' if out.questions == 1 else 'are'} with the provider"

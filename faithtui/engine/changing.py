@@ -12,6 +12,7 @@ from faithtui.domain.report_comparison import PairedUnit, comparisons
 from faithtui.domain.report_tables import Figures
 from faithtui.domain.reported.parts import ComparisonReport
 from faithtui.domain.reported.settings import ReportSettings
+from faithtui.domain.sampling import Design, SampleKind
 from faithtui.domain.splits import Split
 from faithtui.engine.examples import kept
 from faithtui.engine.splitting import Opening, conversations_in, opened_test
@@ -73,8 +74,8 @@ def changed(
         split: Only conversations of this part; None: all.
 
     Raises:
-        ConfigError: It is one run, there is nothing to compare, or a split is wanted and there is
-            none.
+        ConfigError: It is one run, there is nothing to compare, labels are of a sample whose claims
+            weigh differently, or a split is wanted and there is none.
         StoreError: There is no such run, or their metrics have other labels.
     """
     if first == second:
@@ -100,6 +101,8 @@ def changed(
             "of them of conversations that examples came from. Runs that are compared judge the "
             "same claims"
         )
+    if any(each.human is None for each in unseen):
+        _refuse_strata(store, first, second, compared)
     figures = Figures(
         labels.names,
         tuple(each.name for each in labels.labels if each.polarity is Polarity.BAD),
@@ -121,6 +124,31 @@ def changed(
             store, _looked_at(store, split, compared), "compare", (first, second), who
         ),
     )
+
+
+def _refuse_strata(
+    store: Store, first: RunId, second: RunId, compared: Sequence[PairedReading]
+) -> None:
+    """Refuse labels of a sample by strata, which stand for different numbers of claims.
+
+    Counted alike here they would give the judge's rarer verdicts too much to say, so that the
+    better judge may look like the worse one.
+
+    Raises:
+        ConfigError: Some compared claims were drawn so.
+    """
+    claims = {each.claim for each in compared}
+    for row in store.samples.rows(""):
+        if row.design is not Design.STRATIFIED or row.kind is not SampleKind.SAMPLE:
+            continue
+        if claims.isdisjoint(each.claim for each in store.samples.entries(row.id, "")):
+            continue
+        other = second if row.run == first else first
+        raise ConfigError(
+            f"labels are of the sample by strata «{row.name}» of run {row.run}, of which each "
+            "stands for another number of claims, and here all would count alike; faithtui report "
+            f"{row.run} --compare {other} --sample {row.id} weighs them"
+        )
 
 
 def _enters(claim: PairedReading, labels: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from faithtui.domain.certificate import (
     judge_identity,
 )
 from faithtui.domain.certificate_changes import data_changes, guideline_changes, judging_changes
-from faithtui.domain.estimates import LEVEL, Status
+from faithtui.domain.estimates import LEVEL, Reason, Status
 from faithtui.domain.gate import (
     Basis,
     Check,
@@ -25,11 +25,13 @@ from faithtui.domain.gate import (
     Outcome,
     Thresholds,
     checks,
+    doubts,
     measured,
     worst,
 )
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.origins import machines
+from faithtui.domain.readings import DesignKind
 from faithtui.domain.reported.levels import LevelReport
 from faithtui.domain.reported.settings import Level, ReportSettings
 from faithtui.domain.run_integrity import Soundness
@@ -53,6 +55,11 @@ _CLIPPED = (
     "corrected by the certified accuracy the score would lie beyond 0 or 1, so it is shown as the "
     "end: the judge flags less, or more, than it should even by its own faults, and may not err "
     "here as it did on the certified run"
+)
+_UNDRAWN = (
+    "nobody drew the labelled {many} at random: --among-labelled takes kappa and recall for what "
+    "they are among these alone; for all else draw a sample (faithtui label {run} --sample simple) "
+    "and gate with --level claims"
 )
 _BORROWED = (
     "kappa and recall are the certificate's; a corrected score without labels of its own takes the "
@@ -143,16 +150,24 @@ def gate(
     notes = [*_integrity(seen.row), *_leaning(store, seen)]
     if certificate is not None:
         evidence_at = certificate.evidence_at
+        broken += _outdated(certificate)
         changes, unseen = _changes(store, seen, certificate)
         broken += changes
         notes += unseen
     own = certificate is None or _same_data(certificate, seen)
+    known, forecast, labelled = level.rate.this_run, level.rate.future, run
     if certificate is not None and not own:
         found, clipped = _by_certificate(certificate, level)
         notes += [_BORROWED, *([_CLIPPED] if clipped else [])]
+        labelled = RunId(certificate.run.number)
+        if not known.has_interval:
+            known, forecast = certificate.measured.score, found.score
+    doubted = doubts(found, known, forecast, str(labelled))
     age = None if evidence_at is None else (now - evidence_at).total_seconds() / _DAY_S
-    results = checks(found, thresholds, age)
+    results = checks(found, thresholds, age, doubted)
     outcome = Outcome.STALE if broken else worst(each.outcome for each in results)
+    if any(each.estimate and each.estimate.reason is Reason.DESIGN_NOT_RANDOM for each in results):
+        notes.append(_UNDRAWN.format(many=level.unit[1], run=run))
     written = None
     if order.write is not None and not own:
         raise ConfigError(
@@ -275,14 +290,27 @@ def _leaning(store: Store, seen: Seen) -> list[str]:
     shown = {each.group for each in kept(store, seen.row.spec.examples)}
     taught = sum(bool(each.opinions) and each.group in shown for each in seen.readings.claims)
     if taught:
+        claims = "labelled claim is" if taught == 1 else "labelled claims are"
         notes.append(
-            f"{taught} labelled claims are of conversations that the judge was shown examples of: "
-            "the figures flatter it"
+            f"{taught} {claims} of conversations that the judge was shown examples of: the figures "
+            "flatter it"
         )
     _, others = certifying.under_guideline(store, seen.origins)
     if others:
-        notes.append(f"{others} verdicts were not given under the guideline that is in force")
+        verdicts = "verdict was" if others == 1 else "verdicts were"
+        notes.append(f"{others} {verdicts} not given under the guideline that is in force")
     return notes
+
+
+def _outdated(certificate: Certificate) -> list[str]:
+    """Refuse a certificate in which rated answers were taken for all answers of a run."""
+    found = certificate.measured
+    if found.level is Level.ANSWERS and found.design is DesignKind.CENSUS:
+        return [
+            "the certificate counts the answers that somebody rated as all answers, and nobody "
+            "drew them at random: write it again"
+        ]
+    return []
 
 
 def _changes(store: Store, seen: Seen, certificate: Certificate) -> tuple[list[str], list[str]]:

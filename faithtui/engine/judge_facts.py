@@ -51,7 +51,8 @@ def judge_facts(store: Store, row: RunRow, prices: PriceTable) -> str:
         "address": _address(spec.judge, spec.base_url),
         "price": _price(spec.judge, spec.base_url, prices),
         "asked": _asked(store.calls.memory(spec.judge_fingerprint)),
-        "here": f"{row.calls:,} calls in run {row.id}, {row.retries:,} of them asked again",
+        "here": f"{row.calls:,} {'call' if row.calls == 1 else 'calls'} in run {row.id}, "
+        f"{row.retries:,} of them asked again",
     }
     return "\n".join([name, "", *(f"{key:<9}{words}" for key, words in facts.items()), rest])
 

@@ -4,13 +4,14 @@ Nothing is written. Equal questions are asked once within a measurement.
 """
 
 import asyncio
+import inspect
 import sys
 import threading
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from faithtui.domain.assessment import (
     Assessment,
@@ -22,6 +23,7 @@ from faithtui.domain.assessment import (
     identity,
 )
 from faithtui.domain.conversation import Conversation, Image
+from faithtui.domain.field_types import require_items, require_type
 from faithtui.domain.labels import NOT_A_CLAIM
 from faithtui.domain.run_integrity import NOTHING_JUDGED, Integrity
 from faithtui.domain.scores import (
@@ -40,8 +42,8 @@ from faithtui.engine.checking import check_assessed
 from faithtui.engine.judged_conversations import CheckRules
 from faithtui.engine.keeping import MemoryReplies
 from faithtui.engine.steps import steps_of
-from faithtui.errors import ConfigError, ImagesNotSupported
-from faithtui.judges.base import ImageData, Judge, JudgeReply
+from faithtui.errors import ConfigError, ImagesNotSupported, InputError
+from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest
 from faithtui.judges.opening import open_judge
 from faithtui.judges.prices import cost_usd
 from faithtui.metrics.base import Metric, MetricSpec
@@ -171,9 +173,14 @@ class Measurement:
             The three scores. Without any label they are `scores`, where there are windows.
 
         Raises:
+            InputError: Not a mapping of claims to words.
             KeyError: A claim that was not judged.
             ValueError: A word that means nothing under this metric.
         """
+        require_type(human, Mapping, "human", "a mapping such as {result.claims[0]: 'no'}")
+        for claim, word in human.items():
+            require_type(claim, Claim, "human", "claims of the measurement as keys")
+            require_type(word, str, f"human[{claim.text!r}]", "a word for the verdict")
         known = {identity(claim) for claim in self.claims}
         for claim, word in human.items():
             if identity(claim) not in known:
@@ -224,6 +231,7 @@ def measure(
 
     Raises:
         ConfigError: Unknown metric, option or judge, or a key that is missing.
+        InputError: Something is of another type; the message names it and what to give instead.
         MetricError: The judge takes no images, `raise_error` and the answer is not supported, or
             `as_peer` and the peer itself fails here.
         JudgeAuthFailed, JudgeQuotaExceeded: No question can succeed.
@@ -270,12 +278,15 @@ async def measure_async(
     concurrency: int = CONCURRENCY,
 ) -> Measurement:
     """Measure one conversation on the running event loop; see `measure`."""
+    _check_types(conversation, metric, judge, options, claims, images, base_url, concurrency)
     if concurrency < 1:
         raise ConfigError(f"concurrency is {concurrency}; expected 1 or more")
     built = _built(metric, options)
     wanted = built.judge or judge
     opened: AbstractAsyncContextManager[Judge] = (
-        open_judge(wanted, base_url=base_url) if isinstance(wanted, str) else nullcontext(wanted)
+        open_judge(wanted, base_url=base_url)
+        if isinstance(wanted, str)
+        else nullcontext(cast(Judge, _CheckedJudge(wanted)))
     )
     async with opened as answering:
         found = await _measured(
@@ -345,6 +356,70 @@ async def _measured(
         peer=metric.peer_results(conversation, assessments, conclusion, latency_ms),
         integrity=_integrity(metric, conversation, assessments, conclusion),
     )
+
+
+_JUDGE = ("ref", "fingerprint", "takes_images", "context_window", "rungs", "account")
+
+
+class _CheckedJudge:
+    """A judge of the caller's own, of which every reply is checked to be one."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._judge, name)
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Put the request to the judge.
+
+        Raises:
+            InputError: What it gave is no reply.
+        """
+        reply: object = self._judge.send(request)
+        if inspect.isawaitable(reply):
+            reply = await reply
+        require_type(reply, JudgeReply, "judge.send", "a JudgeReply, such as JudgeReply(text)")
+        assert isinstance(reply, JudgeReply)
+        return reply
+
+
+def _check_types(
+    conversation: object,
+    metric: object,
+    judge: object,
+    options: object,
+    claims: object,
+    images: Mapping[str, bytes] | None,
+    base_url: object,
+    concurrency: object,
+) -> None:
+    """Refuse what is of another type before anything is asked.
+
+    Raises:
+        InputError: Something is.
+    """
+    made = "a Conversation, as Conversation.of and single_turn make it"
+    require_type(conversation, Conversation, "conversation", made)
+    if isinstance(metric, type) or not hasattr(metric, "gather"):
+        require_type(metric, str, "metric", "the key of a metric, or what build makes of one")
+    if isinstance(judge, type) or not hasattr(judge, "send"):
+        expected = "a text such as openai:MODEL, or an object with the protocol Judge"
+        require_type(judge, str, "judge", expected)
+    missing = [each for each in _JUDGE if not isinstance(judge, str) and not hasattr(judge, each)]
+    if missing:
+        raise InputError(
+            f"has no {', '.join(missing)}; the protocol Judge says what", field="judge"
+        )
+    require_type(options, Mapping | None, "options", "a mapping such as {'window_size': 5}")
+    if claims is not None:
+        require_items(claims, Sequence, Claim, "claims", "a list of Claim, or None")
+    require_type(images, Mapping | None, "images", "bytes by the SHA-256 of each image")
+    for digest, data in (images or {}).items():
+        require_type(digest, str, "images", "SHA-256 digests as texts")
+        require_type(data, bytes, f"images[{digest!r}]", "the bytes of the image")
+    require_type(base_url, str | None, "base_url", "an address, or None")
+    require_type(concurrency, int, "concurrency", "a whole number, 1 or more")
 
 
 def _integrity(

@@ -73,9 +73,10 @@ def preview(store: Store, run: RunId | None = None) -> RecalibrationPreview:
             used.append(row.id)
         found |= fresh
     if len(found) < FEWEST_LABELS:
+        claims, are = ("claim", "is") if len(found) == 1 else ("claims", "are")
         raise ConfigError(
-            f"{len(found)} claims judged by the embedded judge are labelled by people; "
-            f"recalibrating takes {FEWEST_LABELS}: faithtui review"
+            f"{len(found)} {claims} judged by the embedded judge {are} labelled by people; "
+            f"recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
         )
     labelled = list(found.values())
     return RecalibrationPreview(

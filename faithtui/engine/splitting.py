@@ -68,9 +68,9 @@ def _check(store: Store, rule: SplitRule) -> None:
         if share and not counts[split].groups:
             groups = sum(each.groups for each in counts.values())
             raise ConfigError(
-                f"no conversation would be in {split}: there are {groups} groups, and a group "
-                "stays together; import more conversations first, or choose another --seed or "
-                "--shares"
+                f"no conversation would be in {split}: there "
+                f"{'is 1 group' if groups == 1 else f'are {groups} groups'}, and a group stays "
+                "together; import more conversations first, or choose another --seed or --shares"
             )
 
 

@@ -111,7 +111,10 @@ def rates(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Bl
 
 
 _ESTIMATORS = {
-    RateEstimator.NONE: "Nothing is labelled, so there is nothing to correct the judge with.",
+    RateEstimator.NONE: (
+        "Nothing is labelled that was drawn at random, so there is nothing to correct the judge "
+        "with."
+    ),
     RateEstimator.POST_STRATIFIED: (
         "Corrected: people's share among the labelled ones of each verdict, weighted by how often "
         "the judge gives that verdict in the whole run."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from faithtui.domain.field_types import require_type
 from faithtui.domain.tasks import Task
 
 
@@ -109,6 +110,11 @@ class JudgeReply:
     rung: Rung | None = None
     """How it was asked; None: a judge that needs no such way."""
     limits: RateLimits = RateLimits()
+
+    def __post_init__(self) -> None:
+        """Refuse values of other types with an InputError that names the field."""
+        require_type(self.text, str, "text", "the reply as text; JSON as it was written")
+        require_type(self.usage, Usage, "usage", "a Usage")
 
 
 class Judge(Protocol):

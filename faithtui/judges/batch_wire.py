@@ -257,9 +257,10 @@ class BatchWire:
         except httpx2.HTTPError as error:
             raise translated(error, self.endpoint, self._key) from error
         if spoilt:
+            lines = "1 line" if spoilt == 1 else f"{spoilt:,} lines"
             raise JudgeUnavailable(
-                f"{spoilt} lines of the results of batch {batch_id} cannot be read;"
-                " resume the run to read them again"
+                f"{lines} of the results of batch {batch_id} cannot be read; resume the run to read"
+                " them again"
             )
 
     def reply(

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from faithtui.domain.field_types import require_type
 from faithtui.judges.base import Judge
 from faithtui.judges.custom import PackageJudge, refuse_ambiguous
 from faithtui.judges.endpoints import Endpoint, endpoint_of, is_ours
@@ -54,7 +55,10 @@ def open_judge(
     Raises:
         ConfigError: Unknown provider, no model or file, an unusable address, a name that is
             claimed twice, or a key that is missing or cannot be one.
+        InputError: The reference or the address is no text.
     """
+    require_type(ref, str, "judge", "a text such as offline or openai:MODEL")
+    require_type(base_url, str | None, "base_url", "an address, or None")
     endpoint = endpoint_of(ref, base_url)
     refuse_ambiguous(ref)
     key = None if endpoint is None else key_for(endpoint, _variables(environ))

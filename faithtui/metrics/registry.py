@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from faithtui.domain.examples import Example
+from faithtui.domain.field_types import require_type
 from faithtui.errors import ConfigError
 from faithtui.metrics import (
     deepevalex_faithfulness,
@@ -104,7 +105,12 @@ def build(
     Raises:
         ConfigError: Unknown metric or option, a value of the wrong kind or out of range, or
             examples that the metric cannot show.
+        InputError: The key is no text, or the options are no mapping.
     """
+    require_type(key, str, "metric", "the key of a metric, such as turn-faithfulness")
+    require_type(options, Mapping, "options", "a mapping such as {'window_size': 5}")
+    for name in options:
+        require_type(name, str, "options", "names as texts")
     found = entry(key)
     kinds = get_type_hints(found.make)
     known = option_names(key)

@@ -7,9 +7,11 @@ moments. What people said comes in the words of the run's metric.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from faithtui.domain.designs import DrawnSample, design_reading
 from faithtui.domain.ids import ClaimId, LabelId, RunId
@@ -22,11 +24,12 @@ from faithtui.domain.readings import (
     PairedReadings,
     ReadingSettings,
     RunReadings,
+    UnratedAnswer,
 )
 from faithtui.domain.review import Action
 from faithtui.domain.sampling import Design
 from faithtui.domain.scales import rating_of
-from faithtui.domain.scores import passes
+from faithtui.domain.scores import Score, ScoringRule, passes
 from faithtui.errors import StoreError
 from faithtui.store.answers import AnswerKey, HomeLabel, answer_score, home_windows
 from faithtui.store.drawn import sample_to_rest_on
@@ -49,7 +52,7 @@ from faithtui.store.opinions import (
 )
 from faithtui.store.records import ItemState
 from faithtui.store.scored import score_readings
-from faithtui.store.tables import claim, human_label, run_item
+from faithtui.store.tables import claim, human_label, run_item, turn
 
 DEFAULTS = ReadingSettings()
 MOST_SINCE = 200
@@ -76,14 +79,17 @@ def run_readings(
 ) -> RunReadings:
     """Read everything that a report on a run is computed from; see `Reviews.run_readings`."""
     known = _known(connection, run_id, settings)
-    sample = _sample(connection, run_id, settings, known)
+    rated = _is_rated(known)
+    sample = _sample(connection, run_id, settings, known, rated=rated)
     claims = tuple(_claims(connection, run_id, known, settings, severity, sample))
     heard = {each: found.heard for each, found in known.said.items() if found.heard is not None}
+    answers, unrated = _answers(connection, run_id, known)
     return RunReadings(
         claims=claims,
-        answers=tuple(_answers(connection, run_id, known)),
+        answers=answers,
         scores=tuple(score_readings(known.judged, heard)),
-        design=design_reading(claims, sample),
+        design=design_reading(claims, sample, rated=rated),
+        unrated=unrated,
     )
 
 
@@ -120,7 +126,8 @@ def claim_readings(connection: Connection, run_id: RunId) -> tuple[ClaimReading,
 
 def answer_readings(connection: Connection, run_id: RunId) -> tuple[AnswerReading, ...]:
     """Read the rated answers of a run; see `Reviews.answer_readings`."""
-    return tuple(_answers(connection, run_id, _known(connection, run_id, DEFAULTS)))
+    rated, _ = _answers(connection, run_id, _known(connection, run_id, DEFAULTS))
+    return rated
 
 
 def paired_readings(
@@ -170,8 +177,23 @@ def _known(connection: Connection, run_id: RunId, settings: ReadingSettings) -> 
     return _Known(judged, log, said, words)
 
 
+def _is_rated(known: _Known) -> bool:
+    """Say whether a run judged whole answers of which ratings came with the data."""
+    answers = (claim_id for *_, claim_id, _, _, kind, _ in known.judged.homes if kind == "answer")
+    return any(
+        opinion.action is Action.IMPORTED
+        for claim_id in answers
+        for opinion in known.said.get(claim_id, UNREVIEWED).opinions
+    )
+
+
 def _sample(
-    connection: Connection, run_id: RunId, settings: ReadingSettings, known: _Known
+    connection: Connection,
+    run_id: RunId,
+    settings: ReadingSettings,
+    known: _Known,
+    *,
+    rated: bool,
 ) -> DrawnSample | None:
     """Read the sample that the labels of a run rest on; None where they need none or have none."""
     labelled = {
@@ -179,7 +201,7 @@ def _sample(
         for claim_id, people in known.said.items()
         if people.state is LabelState.LABELLED and claim_id in known.words
     }
-    if labelled and len(labelled) == len(known.words):
+    if labelled and len(labelled) == len(known.words) and not rated:
         return None
     return sample_to_rest_on(connection, run_id, settings.sample, labelled)
 
@@ -199,7 +221,7 @@ def _claims(
         texts = answer_texts(connection, run_id)
     drawn = {} if sample is None else sample.places()
     strata = _strata_of_all(connection, run_id, sample)
-    for number, turn, _, claim_id, label, confidence, kind, text in judged.homes:
+    for number, at, _, claim_id, label, confidence, kind, text in judged.homes:
         item = judged.items[number]
         labels = judged.repeated.get(claim_id)
         state, opinions, _, human, reviewers, blind = said.get(claim_id, UNREVIEWED)
@@ -210,8 +232,8 @@ def _claims(
             item.conversation,
             item.key,
             item.group,
-            turn,
-            texts[number, turn] if kind == "answer" else text,
+            at,
+            texts[number, at] if kind == "answer" else text,
             label if labels is None else one_word(labels, settings.duplicates, severity),
             human,
             reviewers,
@@ -240,24 +262,66 @@ def _strata_of_all(
     return {each.claim: each.stratum for each in frame if each.stratum in known}
 
 
-def _answers(connection: Connection, run_id: RunId, known: _Known) -> Iterator[AnswerReading]:
-    """Put together what is known about each answer that people labelled as a whole."""
-    judged, said = known.judged, known.said
+@dataclass(frozen=True, slots=True)
+class _JudgedAnswers:
+    """What the judge made of each answer of a run by itself."""
+
+    rule: ScoringRule
+    homes: Mapping[AnswerKey, Score]
+    """Scores of the first windows that hold each turn."""
+    found: Mapping[AnswerKey, tuple[Score, int]]
+    """Score and number of claims; only of answers with claims."""
+
+    def score(self, key: AnswerKey) -> tuple[Score, int]:
+        """Give the score of an answer, and of how many claims."""
+        return self.found.get(key) or (answer_score(self.rule, (), self.homes.get(key)), 0)
+
+
+def _judged_answers(connection: Connection, run_id: RunId, judged: JudgedRun) -> _JudgedAnswers:
+    """Score each answer by its claims, each in its home window."""
+    homes = home_windows(connection, run_item.c.run_id == run_id)
+    found: dict[AnswerKey, tuple[Score, int]] = {}
+    for (number, at), claims in groupby(judged.homes, itemgetter(0, 1)):
+        labels = [HomeLabel(claim_id, kind, word) for *_, claim_id, word, _, kind, _ in claims]
+        key = (judged.items[number].id, at)
+        found[key] = (answer_score(judged.rule, labels, homes.get(key)), len(labels))
+    return _JudgedAnswers(judged.rule, homes, found)
+
+
+def _answers(
+    connection: Connection, run_id: RunId, known: _Known
+) -> tuple[tuple[AnswerReading, ...], tuple[UnratedAnswer, ...]]:
+    """Put together what is known about the answers of a run.
+
+    Returns:
+        Those that people labelled as a whole, and all others; neither where there are none of the
+        first.
+    """
+    judged = known.judged
     if judged.homes and all(kind == "statement" for *_, kind, _ in judged.homes):
-        return
+        return (), ()
     rows = connection.execute(_labelled_answers(run_id)).all()
     if not rows:
-        return
+        return (), ()
+    scores = _judged_answers(connection, run_id, judged)
+    rated = tuple(_rated(rows, known, scores))
+    if not rated:
+        return (), ()
+    return rated, tuple(_unrated(connection, run_id, judged, scores, rated))
+
+
+def _rated(
+    rows: Sequence[Row[Any]], known: _Known, scores: _JudgedAnswers
+) -> Iterator[AnswerReading]:
+    """Put together what is known about each answer that people labelled as a whole."""
+    judged, said = known.judged, known.said
     raters, ratings = _imported(known.log)
-    labels = _labels_of_answers(judged, {(row.item, row.turn) for row in rows})
-    homes = home_windows(connection, run_item.c.run_id == run_id)
     for row in rows:
         people = said.get(ClaimId(row.claim), UNREVIEWED)
         who = raters[row.claim] | {each.reviewer for each in people.opinions}
         if not who:
             continue  # somebody put the answer off, or took a verdict back
-        key = (row.item, row.turn)
-        score = answer_score(judged.rule, labels[key], homes.get(key))
+        score, claims = scores.score((row.item, row.turn))
         rated = ratings[row.claim]
         item = judged.items[row.number]
         yield AnswerReading(
@@ -266,7 +330,7 @@ def _answers(connection: Connection, run_id: RunId, known: _Known) -> Iterator[A
             group=item.group,
             turn=row.turn,
             score=score,
-            claims=len(labels[key]),
+            claims=claims,
             passes=passes(score, judged.rule),
             # An answer that nobody should be judged on neither passes nor fails.
             human=None if people.heard == NOT_A_CLAIM else people.heard,
@@ -274,6 +338,24 @@ def _answers(connection: Connection, run_id: RunId, known: _Known) -> Iterator[A
             raters=len(who),
             opinions=people.opinions,
         )
+
+
+def _unrated(
+    connection: Connection,
+    run_id: RunId,
+    judged: JudgedRun,
+    scores: _JudgedAnswers,
+    rated: Sequence[AnswerReading],
+) -> Iterator[UnratedAnswer]:
+    """Read the answers of windows that nobody labelled as a whole, in the order of the run."""
+    known = {(each.conversation, each.turn) for each in rated}
+    for number, item_id, at in connection.execute(_answers_of_run(run_id)):
+        item = judged.items[number]
+        if (item_id, at) not in scores.homes or (item.conversation, at) in known:
+            continue
+        score, claims = scores.score((item_id, at))
+        passing = passes(score, judged.rule) if claims else None
+        yield UnratedAnswer(item.conversation, item.group, passing)
 
 
 def _labelled_answers(run_id: RunId) -> Select[Any]:
@@ -297,6 +379,21 @@ def _labelled_answers(run_id: RunId) -> Select[Any]:
     )
 
 
+def _answers_of_run(run_id: RunId) -> Select[Any]:
+    """Select all answers of a run: place of the conversation, its id in the run, turn."""
+    return (
+        select(run_item.c.number, run_item.c.id, turn.c.position)
+        .select_from(run_item)
+        .join(turn, turn.c.conversation_id == run_item.c.conversation_id)
+        .where(
+            run_item.c.run_id == run_id,
+            run_item.c.state == ItemState.DONE.value,
+            turn.c.role == "assistant",
+        )
+        .order_by(run_item.c.number, turn.c.position)
+    )
+
+
 def _imported(
     log: Sequence[LoggedAct],
 ) -> tuple[Mapping[int, set[str]], Mapping[int, list[float]]]:
@@ -312,15 +409,3 @@ def _imported(
             if rating is not None:
                 ratings[row.claim].append(rating)
     return raters, ratings
-
-
-def _labels_of_answers(
-    judged: JudgedRun, wanted: set[AnswerKey]
-) -> Mapping[AnswerKey, list[HomeLabel]]:
-    """Collect what was said of the claims of some answers, each in its home window."""
-    labels: dict[AnswerKey, list[HomeLabel]] = defaultdict(list)
-    for number, turn, _, claim_id, label, _, kind, _ in judged.homes:
-        key = (judged.items[number].id, turn)
-        if key in wanted:
-            labels[key].append(HomeLabel(claim_id, kind, label))
-    return labels

@@ -2,12 +2,14 @@
 
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from faithtui.domain.ids import RunId
+from faithtui.domain.sampling import Design, Plan, draw
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.engine.examples import ExampleOrder, examples_of
 from faithtui.engine.splitting import make_split
@@ -325,6 +327,26 @@ def test_the_paired_change_is_printed(cli: Cli, taught: Path) -> None:
     assert told["mcnemar_mid_p_if_independent"] == pytest.approx(0.5**wrong)
     assert told["test_openings"] is None
     assert "if claims were independent" in found.out
+
+
+def test_labels_that_weigh_differently_are_not_compared(cli: Cli, taught: Path) -> None:
+    with Store.open(taught) as store:
+        frame = store.samples.frame(RunId(1), ("verdict",))
+        plan = Plan(Design.STRATIFIED, 1, 10)
+        drawn = draw(frame, plan)
+        row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))
+    assert cli("compare", "1", "2", "--store", taught).code == 0  # every claim is labelled
+    with sqlite3.connect(taught) as connection:
+        chosen = "SELECT claim_id FROM sample_claim"
+        connection.execute(f"DELETE FROM human_label WHERE claim_id NOT IN ({chosen})")
+    connection.close()
+    for runs in (("1", "2"), ("2", "1")):
+        result = cli("compare", *runs, "--store", taught)
+        assert (result.code, result.out) == (2, "")
+        assert f"faithtui report 1 --compare 2 --sample {row.id} weighs them" in result.err
+    weighed = cli("report", "1", "--compare", "2", "--sample", row.id, "--store", taught)
+    assert weighed.code == 0
+    assert "weighted as in all figures" in weighed.out
 
 
 def test_what_a_judge_was_shown_is_not_what_it_is_compared_on(cli: Cli, taught: Path) -> None:

@@ -5,9 +5,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from faithtui.cli import running
+from faithtui.cli.main import app
 from faithtui.domain.review import Action
+from faithtui.engine import planner, runner
+from faithtui.engine.control import RunControl
+from faithtui.engine.importing import import_files
+from faithtui.engine.requests import RunRequest
 from faithtui.errors import StoreError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -97,6 +103,16 @@ def test_run_says_why_conversations_were_skipped(cli: Cli, tmp_path: Path) -> No
     assert "1 skipped: no user turn" in cli("run", "--store", store).out
 
 
+@pytest.fixture
+def resumable(tmp_path: Path) -> Path:
+    """A store with a run that was planned and not begun."""
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        import_files(store, [GOOD], report=lambda progress: None)
+        planner.plan(store, RunRequest())
+    return path
+
+
 def test_run_with_json_prints_one_event_a_line(cli: Cli, tmp_path: Path) -> None:
     store = tmp_path / "s.db"
     cli("import", GOOD, "--store", store)
@@ -130,6 +146,85 @@ def test_a_wrong_order_is_one_sentence_and_exit_2(
     assert result.code == 2
     assert message in result.err
     assert "Traceback" not in result.err
+
+
+_REFUSED = [
+    ("--source", "good"),
+    ("--metric", "turn-faithfulness"),
+    ("--judge", "offline"),
+    ("--base-url", "http://127.0.0.1:1"),
+    ("--strategy", "evidence"),  # the default, typed
+    ("--option", "window_size=3"),
+    ("--claims", "extracted"),
+    ("--as-peer",),
+    ("--prompts", "."),
+    ("--examples", "good.jsonl"),
+    ("--split", "dev"),
+    ("--limit", "1"),
+    ("--batch",),
+    ("--preview", "--concurrency", "2"),
+    ("--preview", "--budget-usd", "2"),
+    ("--preview", "--budget-tokens", "2"),
+    ("--preview", "--wait"),
+]
+
+
+@pytest.mark.parametrize("words", _REFUSED)
+def test_options_that_a_resumed_run_would_pass_over_are_refused(
+    cli: Cli, resumable: Path, words: tuple[str, ...]
+) -> None:
+    result = cli("run", "--store", resumable, *words, "--resume", "last")
+    assert (result.code, result.out) == (2, "")
+    refused = next(each for each in words if each.startswith("--") and each != "--preview")
+    assert refused in result.err
+    assert "leave " in result.err
+
+
+_TAKEN = [
+    ("--concurrency", "2"),
+    ("--budget-usd", "2"),
+    ("--budget-tokens", "2000000"),
+    ("--wait",),
+    ("--log-prompts",),
+    ("--preview",),
+    ("--json",),
+]
+
+
+@pytest.mark.parametrize("words", _TAKEN)
+def test_a_resumed_run_takes_what_says_how_to_go_on(
+    cli: Cli, resumable: Path, words: tuple[str, ...]
+) -> None:
+    result = cli("run", "--store", resumable, *words, "--resume", "1")
+    assert result.code == 0, result.err
+    (row,) = cli("runs", "--json", "--store", resumable).json
+    assert row["state"] == ("planned" if words == ("--preview",) else "done")
+
+
+def test_every_option_beside_resume_is_refused_or_taken() -> None:
+    command = typer.main.get_command(app).commands["run"]  # type: ignore[attr-defined]  # a group
+    options = {max(each.opts, key=len) for each in command.params}
+    refused, taken = (
+        {word for words in table for word in words if word.startswith("--")}
+        for table in (_REFUSED, _TAKEN)
+    )
+    assert options - refused - taken == {"--resume", "--store"}
+
+
+def test_a_resumed_run_asks_as_much_at_once_as_is_typed(
+    cli: Cli, resumable: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    async def executed(*_: object, control: RunControl, **__: object) -> RunState:
+        seen.append(control.workers)
+        return RunState.DONE
+
+    monkeypatch.setattr(runner, "execute", executed)
+    for words in ((), ("--concurrency", "3")):
+        cli("run", "--store", resumable, *words, "--resume", "1")
+    assert seen == [8, 3]
+    assert cli("run", "--store", resumable, "--concurrency", "0", "--resume", "1").code == 2
 
 
 def test_several_judges_and_metrics_are_several_runs(cli: Cli, tmp_path: Path) -> None:

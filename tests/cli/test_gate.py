@@ -182,6 +182,29 @@ def test_another_level_has_its_own_labels(cli: Cli, project: Path) -> None:
     assert "against people, answers" in result.out
 
 
+def test_a_few_ratings_are_neither_all_answers_nor_a_rate(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "rated.db"
+    with Store.open(path) as store:
+        run_over(store, rated=12)
+    asked = ("--min-kappa", "-1", "--min-recall-no", "0", "--min-score", "0", "--min-labels", "1")
+    result = cli("gate", "1", *asked, "--json", "--store", path)
+    assert (result.code, result.json["level"]) == (2, "answers")
+    assert result.json["design"] == "convenience"
+    labels, *figures = result.json["criteria"]
+    assert (labels["value"], labels["result"]) == (12, "passed")
+    assert {(each["value"], each["result"]) for each in figures} == {(None, "not enough labels")}
+    assert "--among-labelled" in result.err
+    report = cli("report", "1", "-f", "json", "--store", path).json
+    assert (report["coverage"]["units"], report["coverage"]["unreviewed"]) == (24, 12)
+    assert report["design"]["kind"] == "convenience"
+    for name in ("corrected_this_run", "corrected_future"):
+        rate = report["rate"][name]
+        assert (rate["value"], rate["ci_low"], rate["reason"]) == (None, None, "design_not_random")
+    page = cli("report", "1", "--store", path).out
+    assert "12 labelled of 24 answers" in page
+    assert "; corrected with" not in page
+
+
 def test_machines_get_everything_as_json(cli: Cli, project: Path) -> None:
     result = cli("gate", "1", "--min-kappa", "0.99", "--max-age", "0", "--json", "--store", project)
     assert result.code == 3

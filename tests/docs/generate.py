@@ -9,13 +9,15 @@ alone: not on the terminal, the machine or the time.
 """
 
 import ast
+import asyncio
 import inspect
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -29,8 +31,11 @@ from faithtui.config import PRESETS
 from faithtui.domain import estimates
 from faithtui.domain.conversation import Turn
 from faithtui.domain.estimates import Reason
+from faithtui.domain.reported.levels import LevelReport
 from faithtui.domain.scales import SCALES
 from faithtui.domain.windows import interactions, sliding
+from faithtui.engine import demo, runner
+from faithtui.engine.reporting import run_agreement
 from faithtui.errors import FaithtuiError
 from faithtui.judges import base as judges
 from faithtui.judges import opening
@@ -38,6 +43,7 @@ from faithtui.metrics import base as metrics
 from faithtui.metrics import registry
 from faithtui.store import judge_tables, tables
 from faithtui.store.schema import METADATA
+from faithtui.store.store import Store
 from faithtui.tui.bindings import key_tables, preset_table
 from faithtui.tui.keymap import completed, preset_keymap
 from faithtui.tui.presets import CHANGES
@@ -304,6 +310,52 @@ def weights_of(number: int, size: int) -> list[float]:
     return weights
 
 
+@cache
+def demo_level() -> LevelReport:
+    """Judge the demo's conversations, as `faithtui demo` does, and compare answers with people."""
+    with TemporaryDirectory() as folder, Store.open(Path(folder) / "demo.db") as store:
+        run = demo.prepare(store, lambda progress: None)
+        asyncio.run(runner.execute(store, run, lambda event: None))
+        return run_agreement(store, run).report.primary
+
+
+def demo_example() -> str:
+    """Tell what judge and people say of the demo's answers."""
+    level = demo_level()
+    (both_pass, flagged), (missed, both_fail) = level.table.counts
+    coverage, kappa, n = level.coverage, level.cohen_kappa, level.table.n
+    agreed, people_fail = both_pass + both_fail, missed + both_fail
+    return "\n\n".join(
+        (
+            _wrapped(
+                "An example: the answers of `faithtui demo`, judged by the embedded judge. People "
+                f"rated {coverage.reviewed} of its {coverage.total} answers, and {n} of these have "
+                "a verdict of the judge."
+            ),
+            _table(
+                ["", "judge passes", "judge fails", "all"],
+                [
+                    ["people pass", str(both_pass), str(flagged), str(both_pass + flagged)],
+                    ["people fail", str(missed), str(both_fail), str(people_fail)],
+                    ["all", str(both_pass + missed), str(flagged + both_fail), str(n)],
+                ],
+            ),
+            _wrapped(
+                f"{agreed} of {n} agree: {level.percent.value:.2f}. But people pass "
+                f"{(both_pass + flagged) / n:.0%} of these answers anyway, so {level.chance:.2f} "
+                f"would come by chance. Kappa, which takes that off, is {kappa.value:.2f}, and "
+                f"because the answers come from {kappa.clusters} groups only, its interval is "
+                f"wide: {kappa.ci_low:.2f} to {kappa.ci_high:.2f}. And of the {people_fail} "
+                f"answers that people fail, the judge finds {both_fail}."
+            ),
+        )
+    )
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 118, break_on_hyphens=False)
+
+
 def reason_list() -> str:
     """List why a figure, or its interval, may be missing."""
     words = _field_words(estimates)[Reason.__name__]
@@ -388,6 +440,7 @@ PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
         for part, write in (("options", option_list), ("prompts", prompt_list))
     },
     ("metrics/turn-faithfulness.md", "weights"): weight_list,
+    ("agreement.md", "example"): demo_example,
     ("agreement.md", "reasons"): reason_list,
     ("contributing.md", "metric"): excerpt(metrics, "Metric"),
     ("contributing.md", "registry"): excerpt(registry, "Entry", "METRICS"),

@@ -19,10 +19,12 @@ from faithtui.domain.gate import (
     EXIT_CODES,
     Basis,
     Check,
+    Criterion,
     Measured,
     Outcome,
     Thresholds,
     checks,
+    doubts,
     measured,
     worst,
 )
@@ -51,6 +53,9 @@ FOUND = Measured(
     Level.CLAIMS, DesignKind.CENSUS, 60, 24,
     kappa=figure(0.7, 0.6, 0.8), recall_no=figure(0.8, 0.5, 0.9, 12), score=figure(0.9, 0.85, 0.95),
 )  # fmt: skip
+
+
+NARROW, WIDE = figure(0.9, 0.85, 0.95), figure(0.9, 0.8, 0.96)
 
 
 def only(found: Measured, wanted: Thresholds, age: float | None = 1.0) -> Check:
@@ -124,12 +129,38 @@ def test_age_is_stale_when_over_and_unknown_without_labels() -> None:
 
 
 def test_the_order_of_outcomes_is_that_of_the_codes() -> None:
-    order = [Outcome.PASSED, Outcome.BELOW, Outcome.UNKNOWN, Outcome.STALE]
-    assert [EXIT_CODES[each] for each in order] == [0, 1, 2, 3]
+    order = [*Outcome]
+    assert [EXIT_CODES[each] for each in order] == [0, 1, 2, 2, 3]
     for place, each in enumerate(order):
         assert worst(order[: place + 1]) is each
         assert worst(reversed(order[: place + 1])) is each
     assert worst([]) is Outcome.PASSED
+
+
+@pytest.mark.parametrize("basis", Basis)
+def test_recall_in_a_sample_by_strata_decides_nothing(basis: Basis) -> None:
+    weighted = replace(FOUND, design=DesignKind.STRATIFIED)
+    doubted = doubts(weighted, NARROW, WIDE, "7")
+    wanted = Thresholds(kappa=0.1, recall_no=0.1, score=0.1, basis=basis)
+    results = {each.criterion: each for each in checks(weighted, wanted, 1.0, doubted)}
+    recall = results.pop(Criterion.RECALL)
+    assert recall.outcome is Outcome.UNDECIDED
+    assert "a missed claim weighs many labels" in recall.reason
+    assert "faithtui label 7 --sample simple" in recall.reason
+    assert {each.outcome for each in results.values()} == {Outcome.PASSED}
+    for other in (DesignKind.SIMPLE, DesignKind.CLUSTER, DesignKind.CENSUS):
+        assert doubts(replace(FOUND, design=other), NARROW, WIDE, "7") == {}
+
+
+def test_a_forecast_surer_than_the_labelled_run_decides_nothing() -> None:
+    doubted = doubts(FOUND, WIDE, NARROW, "7")
+    labels, score = checks(FOUND, Thresholds(score=0.1), 1.0, doubted)
+    assert (labels.outcome, score.outcome) == (Outcome.PASSED, Outcome.UNDECIDED)
+    assert "[0.850, 0.950], is narrower than the interval of the labelled run" in score.reason
+    assert only(FOUND, Thresholds(kappa=0.1)).outcome is Outcome.PASSED
+    # Equal but for rounding, and where there is no interval to be narrower than.
+    equal = replace(NARROW, ci_high=NARROW.ci_high and NARROW.ci_high + 1e-15)
+    assert doubts(FOUND, equal, NARROW, "7") == doubts(FOUND, WIDE, figure(0.9, None), "7") == {}
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1), st.floats(-1, 1))

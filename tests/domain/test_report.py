@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from faithtui.domain.estimates import Reason, Status
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.readings import AnswerReading, ClaimReading, DesignKind
+from faithtui.domain.readings import AnswerReading, ClaimReading, DesignKind, UnratedAnswer
 from faithtui.domain.report import Judged, agreement_report
 from faithtui.domain.report_digest import readings_digest
 from faithtui.domain.report_values import AgreementReport
@@ -189,6 +189,34 @@ def test_unreviewed_claims_make_no_corrected_rate_and_a_census_does() -> None:
     assert partial.claims.design.kind is DesignKind.CONVENIENCE
     assert partial.claims.rate.this_run.reason is Reason.DESIGN_NOT_RANDOM
     assert "design_not_random" in codes(partial, Level.CLAIMS)
+
+
+def test_rated_answers_are_no_census_and_have_no_corrected_rate() -> None:
+    rated = [answer(i, 1.0 if i % 5 else 0.0, "yes") for i in range(20)]
+    others = [UnratedAnswer(ConversationId(99), "g99", passing) for passing in (True, False, None)]
+    some = agreement_report(
+        replace(readings(answers=rated), unrated=tuple(others)), FAITHFULNESS, LIVE
+    )
+    every = report(answers=rated)
+    for found, total in ((some, 23), (every, 20)):
+        level = found.answers
+        assert (level.design.kind, level.design.frame) == (DesignKind.CONVENIENCE, total)
+        for rate in (level.rate.this_run, level.rate.future):
+            assert (rate.value, rate.reason) == (None, Reason.DESIGN_NOT_RANDOM)
+        assert "design_not_random" in codes(found, Level.ANSWERS)
+        assert "corrected" not in found.headline
+    # One answer has no score: of the other 22 two may be anything.
+    assert some.answers.rate.bounds == pytest.approx((20 / 22, 1.0))
+    assert some.answers.rate.judge.n == 22
+    assert (some.answers.coverage.unreviewed, some.answers.coverage.conversations) == (3, 21)
+    assert parts(some.answers.coverage) == some.answers.coverage.total
+    assert some.answers.coverage.by_verdict == (
+        VerdictCount("yes", 17, 16),
+        VerdictCount("no", 5, 4),
+        VerdictCount(None, 1, 0),
+    )
+    # Where all are rated, bounds would be the rate itself.
+    assert every.answers.rate.bounds is None
 
 
 def test_detection_is_strict_and_lenient() -> None:

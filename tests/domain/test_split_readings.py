@@ -14,6 +14,7 @@ from faithtui.domain.readings import (
     ScoredUnit,
     ScoreReading,
     StratumReading,
+    UnratedAnswer,
 )
 from faithtui.domain.split_readings import readings_within
 from faithtui.domain.splits import SPLITS, Split, SplitRule
@@ -117,3 +118,20 @@ def test_a_part_may_be_labelled_whole_or_not_at_all() -> None:
     assert (all_of_it.design.kind, all_of_it.design.strata) == (DesignKind.CENSUS, ())
     nothing = readings_within(readings(DesignKind.SIMPLE, labelled=False), RULE, Split.DEV)
     assert nothing.design.kind is DesignKind.NONE
+
+
+def test_answers_without_a_rating_go_with_their_group() -> None:
+    unrated = tuple(
+        UnratedAnswer(ConversationId(n), f"group {n // 2}", passes=True) for n in range(40)
+    )
+    whole = replace(readings(DesignKind.CONVENIENCE), unrated=unrated)
+    parts = [readings_within(whole, RULE, split).unrated for split in SPLITS]
+    assert sorted(each for part in parts for each in part) == sorted(unrated)
+    assert all(parts)
+
+
+def test_ratings_that_came_with_the_data_are_a_census_of_no_part() -> None:
+    whole = readings(DesignKind.CONVENIENCE, every=1)
+    rated = replace(whole, design=replace(whole.design, rated=True))
+    for found, kind in ((whole, DesignKind.CENSUS), (rated, DesignKind.CONVENIENCE)):
+        assert readings_within(found, RULE, Split.DEV).design.kind is kind

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.review import Action
 from faithtui.store.records import CheckedItem, ItemState, RunSpec, RunState
@@ -52,9 +53,14 @@ def run_over(
     name: str = "t",
     talks: int = TALKS,
     said: Sequence[str | None] = CLAIMS,
+    rated: int = 0,
 ) -> RunId:
-    """Judge conversations of one answer each, the same in all."""
-    them = [talk(f"{name}{number}", answers=1) for number in range(talks)]
+    """Judge conversations of one answer each, the same in all; the first came with a rating."""
+    rating = Rating(1, "ann", "mtrag-faithfulness-1-4", "4")
+    them = [
+        talk(f"{name}{number}", answers=1, ratings=[rating] if number < rated else ())
+        for number in range(talks)
+    ]
     run = store.runs.create(spec, [imported(store, each) for each in them])
     for item, each in zip(store.runs.item_ids(run), them, strict=True):
         for window in windows_of(each):

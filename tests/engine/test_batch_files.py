@@ -10,6 +10,7 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.engine import batching, planner, runner
 from faithtui.engine.batch_files import Imported, export_questions, import_answers
+from faithtui.engine.batch_wave import AT_ONCE
 from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import ConfigError, ExportError, InputError
@@ -90,6 +91,27 @@ async def test_a_run_goes_from_file_to_file_to_its_end(
     row = store.runs.row(run)
     assert (row.state, row.calls, row.done) == (RunState.DONE, sum(counts), 2)
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
+
+
+@pytest.mark.parametrize("talks", [1, 2 * AT_ONCE + 1])
+async def test_the_next_file_holds_as_many_questions_as_were_told(
+    tmp_path: Path, talks: int
+) -> None:
+    # More than are driven together, and some of their reasons are asked for in the same words.
+    them = [conversation(f"c{number}", 1) for number in range(talks)]
+    with store_with(tmp_path / "many.db", them) as store:
+        run, told = plan(store, metric="deepevalex-faithfulness"), ""
+        for number in range(3):
+            questions = tmp_path / f"{number}.jsonl"
+            count = await export_questions(store, run, questions)
+            assert len({json.dumps(each) for each in bodies(questions)}) == count
+            words = f"{count} more questions are" if count > 1 else "1 more question is"
+            assert not told or told.startswith(f"{words} to be asked; ")
+            words = f"{count} questions are in files" if count > 1 else "1 question is in a file"
+            assert (store.runs.row(run).reason or "").startswith(f"{words}; bring the answer")
+            await import_answers(store, run, serve(questions, tmp_path / f"{number}.a.jsonl"))
+            told = store.runs.row(run).reason or ""
+        assert store.runs.row(run).state is RunState.DONE
 
 
 async def test_what_is_in_a_file_counts_as_asked(store: Store, tmp_path: Path) -> None:

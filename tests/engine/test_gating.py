@@ -12,11 +12,12 @@ import pytest
 
 from faithtui.domain.conversation import Rating
 from faithtui.domain.examples import Example
-from faithtui.domain.gate import Basis, Criterion, Outcome
+from faithtui.domain.gate import EXIT_CODES, Basis, Criterion, Outcome
 from faithtui.domain.ids import RunId
 from faithtui.domain.reported.settings import Level
 from faithtui.domain.review import Action
 from faithtui.domain.sampling import Design, Plan, draw
+from faithtui.engine import certifying
 from faithtui.engine.examples import keep
 from faithtui.engine.gating import GateOrder, GateResult, gate
 from faithtui.errors import ConfigError, ExportError, InputError
@@ -28,6 +29,7 @@ from tests.store.building import imported, talk
 
 RUN = RunId(1)
 EASY = GateOrder(kappa=0.4, recall_no=0.5, score=0.3)
+SIZES = {"judge yes": 20, "judge no": 40}
 
 
 @pytest.fixture(scope="session")
@@ -142,6 +144,63 @@ def test_a_random_sample_is_enough(empty: Store, calendar: Calendar) -> None:
     result = gate(empty, run, GateOrder(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar)
     assert result.outcome is Outcome.PASSED
     assert result.measured.labels == 60
+
+
+def test_a_sample_by_strata_leaves_recall_undecided(empty: Store, calendar: Calendar) -> None:
+    run, plan = run_over(empty), Plan(Design.STRATIFIED, 3, 60, sizes=SIZES)
+    drawn = draw(empty.samples.frame(run, ("verdict",)), plan)
+    empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
+    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    asked = GateOrder(kappa=0.2, recall_no=0.1)
+    result = gate(empty, run, asked, clock=calendar)
+    assert (result.outcome, EXIT_CODES[result.outcome]) == (Outcome.UNDECIDED, 2)
+    assert outcomes(result) == {
+        "labels": Outcome.PASSED,
+        "cohen_kappa": Outcome.PASSED,
+        "recall_no": Outcome.UNDECIDED,
+    }
+    without = gate(empty, run, replace(asked, recall_no=None), clock=calendar)
+    assert without.outcome is Outcome.PASSED
+
+
+def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
+    empty: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    path, run = tmp_path / "certificate.json", run_over(empty)
+    plan = Plan(Design.STRATIFIED, 3, 60, sizes=SIZES)
+    drawn = draw(empty.samples.frame(run, ("verdict",)), plan)
+    empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
+    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    assert gate(empty, run, GateOrder(kappa=0.2, write=path), clock=calendar).written == path
+    other = run_over(empty, name="new")
+    result = held(empty, path, calendar, other, recall_no=0.1)
+    assert outcomes(result)["recall_no"] is Outcome.UNDECIDED
+
+
+def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
+    assert outcomes(held(store, certificate, calendar, run))["corrected_score"] is Outcome.PASSED
+    found = read_certificate(certificate.read_bytes())
+    assert found.measured.score.value is not None
+    vague = replace(found.measured.score, ci_low=0.0, ci_high=1.0)
+    certifying.write(certificate, replace(found, measured=replace(found.measured, score=vague)))
+    result = held(store, certificate, calendar, run)
+    assert outcomes(result)["corrected_score"] is Outcome.UNDECIDED
+    assert "[0.000, 1.000], which cannot be" in result.checks[-1].reason
+
+
+def test_a_certificate_of_ratings_as_if_they_were_all_is_refused(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    found = read_certificate(certificate.read_bytes())
+    certifying.write(
+        certificate, replace(found, measured=replace(found.measured, level=Level.ANSWERS))
+    )
+    result = held(store, certificate, calendar, run_over(store, name="new"))
+    assert result.outcome is Outcome.STALE
+    assert any("counts the answers that somebody rated" in each for each in result.broken)
 
 
 def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:

@@ -240,7 +240,7 @@ async def test_results_that_break_off_give_what_came_and_then_say_so(
             async for name, _ in client.results(batch_id):
                 came.append(name)
 
-        with pytest.raises(JudgeUnavailable, match="1 lines of the results"):
+        with pytest.raises(JudgeUnavailable, match="1 line of the results"):
             await keep_all()
     assert sorted(came) == ["q0", "q1", "q2"]
 

@@ -10,6 +10,7 @@ from faithtui.domain.assessment import Claim, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.labels import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
+from faithtui.domain.readings import DesignKind
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoreState, ScoringRule, no_score, scored
 from faithtui.store.codecs import rule_from_json, rule_to_json
@@ -247,6 +248,16 @@ def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store:
     ]
     store.reviews.undo("me")
     assert len(store.reviews.answer_readings(run)) == 1
+
+
+def test_ratings_that_came_with_the_data_are_no_census_of_judged_answers(store: Store) -> None:
+    rated = talk(answers=1, ratings=[Rating(1, "ann", MTRAG, "4")])
+    run, _ = said(store, rated, SUPPORT_RUN, {1: [answer("yes")]})
+    assert store.reviews.run_readings(run).design.kind is DesignKind.CONVENIENCE
+    here, item = said(store, talk("two", answers=1), SUPPORT_RUN, {1: [answer("yes")]})
+    (one,) = store.runs.review_view(item, "me").claims
+    say(store, one.id, "yes", run=here, judge="yes")
+    assert store.reviews.run_readings(here).design.kind is DesignKind.CENSUS
 
 
 def test_an_answer_nobody_should_be_judged_on_neither_passes_nor_fails(store: Store) -> None:

@@ -194,6 +194,33 @@ def test_an_answer_with_a_missing_verdict_has_no_score_even_under_a_peers_rule(
     assert answer.passes is None
 
 
+def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) -> None:
+    one = talk(answers=4, ratings=[Rating(1, "ann", MTRAG, "4")])
+    store.conversations.import_batch([one, talk("two", answers=1), talk("failed", answers=1)])
+    run = store.runs.create(SPEC, store.conversations.ids())
+    first, second, third = store.runs.item_ids(run)
+    for window in windows_of(one):
+        store.runs.save_window(first, assess(window, {1: ["yes"], 3: ["no"], 5: ["yes", None]}))
+    store.runs.save_window(second, assess(windows_of(talk("two", answers=1))[0], {1: ["yes"]}))
+    for item, state in ((first, ItemState.DONE), (second, ItemState.DONE)):
+        store.runs.finish_item(item, state, None)
+    store.runs.finish_item(third, ItemState.FAILED, "no answer")
+    found = store.reviews.run_readings(run)
+    assert [each.turn for each in found.answers] == [1]
+    # Turn 5 has a claim without a verdict, and nothing was judged in turn 7.
+    assert [(each.group, each.passes) for each in found.unrated] == [
+        ("one", False),
+        ("one", None),
+        ("one", None),
+        ("two", True),
+    ]
+
+
+def test_where_nobody_rated_anything_no_answer_is_read(store: Store) -> None:
+    run, _ = judged(store, talk(), {1: ["yes"]})
+    assert store.reviews.run_readings(run).unrated == ()
+
+
 def planned(store: Store, conversation: Conversation) -> tuple[RunId, ItemId]:
     store.conversations.import_batch([conversation])
     run = store.runs.create(SPEC, store.conversations.ids())

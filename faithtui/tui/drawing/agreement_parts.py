@@ -346,7 +346,8 @@ def _steps(report: AgreementReport) -> Iterator[str]:
     codes = next((each for each in report.breakdowns if each.by is Slice.CODE), None)
     if codes is not None and codes.rows:
         worst = max(codes.rows, key=lambda row: row.n)
-        yield f"{worst.n} verdicts of yours name «{worst.key}» as what failed: look there first."
+        named = "verdict of yours names" if worst.n == 1 else "verdicts of yours name"
+        yield f"{worst.n} {named} «{worst.key}» as what failed: look there first."
 
 
 def heat(count: int, most: int) -> str:

@@ -152,7 +152,7 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
             return f"{fmt.plural(event.questions, 'question')} handed to the provider", "human"
         case BatchRead():
             answers = f"{fmt.plural(event.answered, 'answer')} of a batch"
-            lost = f", {event.failed} questions without one" if event.failed else ""
+            lost = f", {fmt.plural(event.failed, 'question')} without one" if event.failed else ""
             return f"{answers}{lost}", "warn" if event.failed else ""
         case Draining():
             count = event.progress.in_flight
