@@ -307,7 +307,7 @@ async def test_a_run_waits_for_a_store_that_another_process_holds(tmp_path: Path
     with Store.open(path, busy_timeout_s=0.05) as store:
         run = planned(store, concurrency=4)
         judge = CountingJudge()
-        state = await asyncio.wait_for(runner.execute(store, run, hear, judge=opened(judge)), 60)
+        state = await asyncio.wait_for(runner.execute(store, run, hear, judge=opened(judge)), 300)
         assert state is RunState.DONE
         row = store.runs.row(run)
         assert (row.done, row.windows, row.failed) == (6, 12, 0)
@@ -431,7 +431,7 @@ async def test_a_run_that_is_paused_asks_nothing_until_it_goes_on(store: Store) 
     assert (judge.asked, going.done()) == ([], False)
     control.set_workers(1)
     control.resume()
-    assert await asyncio.wait_for(going, 10) is RunState.DONE
+    assert await asyncio.wait_for(going, 300) is RunState.DONE
     assert judge.most_in_flight == 1
 
 
@@ -465,7 +465,7 @@ async def test_a_run_that_is_cancelled_twice_gives_them_up(store: Store) -> None
     await asyncio.sleep(0.05)
     going.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(going, 5)
+        await asyncio.wait_for(going, 300)
     assert store.runs.row(run).calls == 0
     assert store.runs.row(run).state is RunState.CANCELLED
 
