@@ -1,11 +1,16 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.engine.asking import Asker
 from faithtui.engine.budgeting import NUSD, Budget, Caps, Spent
-from faithtui.errors import BudgetReached
+from faithtui.engine.keeping import MemoryReplies
+from faithtui.engine.sending import Tally
+from faithtui.errors import BudgetReached, JudgeReplyInvalid, JudgeRequestRejected
+from tests.engine.test_asking import GOOD, ITEM, Answer, ScriptedJudge, question
 
 
 async def turns(count: int = 10) -> None:
@@ -66,6 +71,41 @@ def test_the_sentence_is_in_dollars() -> None:
     budget = Budget(Caps(nusd=NUSD // 100), Spent(NUSD // 200))
     with pytest.raises(BudgetReached, match=r"\$0\.0100 .* \$0\.0050 is spent .* \$0\.0060"):
         asyncio.run(budget.reserve(Spent(NUSD * 6 // 1000)))
+
+
+def asker_with(budget: Budget, *answers: Answer) -> Asker:
+    return Asker(
+        ScriptedJudge(*answers),
+        MemoryReplies(),
+        concurrency=1,
+        budget=budget,
+        tally=Tally(),
+        on_retry=lambda step, error, wait_s: None,
+        pause=asyncio.sleep,
+    )
+
+
+async def test_each_question_costs_what_its_reply_took_and_not_what_it_might_have() -> None:
+    budget = Budget(Caps(tokens=100_000))
+    ask = asker_with(budget, GOOD).on_behalf_of(ITEM)
+    for count in range(1, 4):
+        await ask(question(f"Why {count}?"))
+        assert budget.spent == Spent(0, count * 13), "10 tokens in and 3 out"
+    await budget.reserve(Spent(0, 100_000 - 39))
+
+
+async def test_a_question_that_is_not_answered_costs_nothing_and_an_odd_answer_does() -> None:
+    budget = Budget(Caps(tokens=100_000))
+    odd = replace(GOOD, text="I would rather not say.")
+    ask = asker_with(budget, JudgeRequestRejected("no", status=400), odd).on_behalf_of(ITEM)
+    with pytest.raises(JudgeRequestRejected):
+        await ask(question())
+    assert budget.spent == Spent()
+    with pytest.raises(JudgeReplyInvalid):
+        await ask(question())
+    assert budget.spent.tokens >= 13
+    assert budget.spent.tokens % 13 == 0
+    await budget.reserve(Spent(0, 100_000 - budget.spent.tokens))
 
 
 @given(
