@@ -1,6 +1,6 @@
 """Bundles of several people, taken in as one log."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from itertools import permutations
 from pathlib import Path
@@ -17,7 +17,7 @@ Copies = Callable[[], Store]
 
 
 @pytest.fixture
-async def copies(tmp_path: Path) -> Iterator[Copies]:
+async def copies(tmp_path: Path) -> AsyncIterator[Copies]:
     """A judged conversation, of which everybody gets a copy."""
     with store_with(tmp_path / "base.db", [conversation("a", 1)]) as store:
         await runner.execute(store, planned(store), lambda event: None)

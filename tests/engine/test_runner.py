@@ -439,11 +439,18 @@ async def test_answers_on_their_way_are_kept_when_a_run_is_cancelled(store: Stor
     run = planned(store, concurrency=2)
     judge = Slow()
     events: list[RunEvent] = []
-    going = asyncio.create_task(runner.execute(store, run, events.append, judge=opened(judge)))
+    draining = asyncio.Event()
+
+    def heard(event: RunEvent) -> None:
+        events.append(event)
+        if isinstance(event, Draining):
+            draining.set()
+
+    going = asyncio.create_task(runner.execute(store, run, heard, judge=opened(judge)))
     await judge.has_some.wait()
     sent = len(judge.asked)
     going.cancel()
-    await asyncio.sleep(0.05)
+    await draining.wait()
     assert not going.done()
     assert [type(event) for event in events].count(Draining) == 1
     judge.let_go.set()
@@ -459,10 +466,16 @@ async def test_answers_on_their_way_are_kept_when_a_run_is_cancelled(store: Stor
 async def test_a_run_that_is_cancelled_twice_gives_them_up(store: Store) -> None:
     run = planned(store, concurrency=2)
     judge = Slow()
-    going = asyncio.create_task(runner.execute(store, run, lambda event: None, judge=opened(judge)))
+    draining = asyncio.Event()
+
+    def heard(event: RunEvent) -> None:
+        if isinstance(event, Draining):
+            draining.set()
+
+    going = asyncio.create_task(runner.execute(store, run, heard, judge=opened(judge)))
     await judge.has_some.wait()
     going.cancel()
-    await asyncio.sleep(0.05)
+    await draining.wait()
     going.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(going, 300)

@@ -76,6 +76,8 @@ class FaultConfig:
     """Ways that are accepted and then not kept to."""
     waits_for: int = 0
     """Nothing is answered before so many requests have come in all."""
+    holds_after: int | None = None
+    """What comes after so many requests is not answered before `release`."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent with every answer, such as limits of speed."""
     answers_no_more_than: int | None = None
@@ -173,6 +175,16 @@ class FaultServer:
         with self._written:
             return self._written.wait_for(lambda: len(self.entries) >= count, PATIENCE_S)
 
+    def release(self) -> None:
+        """Answer what is held, and hold nothing more; from another thread."""
+        self.config.holds_after = None
+        assert self._server is not None
+        asyncio.run_coroutine_threadsafe(self._wake(), self._server.get_loop()).result()
+
+    async def _wake(self) -> None:
+        async with self._arrived:
+            self._arrived.notify_all()
+
     def wait_for_request(self, number: int) -> bool:
         """Wait on another thread until so many requests have come; False if they never do."""
         with self._written:
@@ -239,8 +251,7 @@ class FaultServer:
         attempt = self._attempts[asked.digest]
         self._requests += 1
         number = self._requests
-        async with self._arrived:
-            self._arrived.notify_all()
+        await self._wake()
         with self._written:
             self._written.notify_all()
         answer = self._answer(asked, attempt, authorization)
@@ -248,7 +259,7 @@ class FaultServer:
         try:
             if answer.billed:
                 self._billed += 1
-                await self._wait(asked, attempt)
+                await self._wait(asked, attempt, number)
             self.stuck += answer.fault is not None and answer.fault.kind in ("hang", "drip")
             delivered = await send(reader, writer, answer, self.config.headers)
             return delivered and answer.kind != "not_json"
@@ -271,7 +282,10 @@ class FaultServer:
             self.in_flight -= 1
             self._enter(entry)
 
-    async def _wait(self, asked: Asked, attempt: int) -> None:
+    def _is_held(self, number: int) -> bool:
+        return self.config.holds_after is not None and number > self.config.holds_after
+
+    async def _wait(self, asked: Asked, attempt: int, number: int) -> None:
         """Think as long as the model would."""
         luck = _chance(self.config.seed, "latency", asked.digest, attempt)
         seconds = self.config.latency_s + luck * self.config.jitter_s
@@ -279,6 +293,7 @@ class FaultServer:
             await asyncio.sleep(seconds)
         async with self._arrived:
             await self._arrived.wait_for(lambda: self._requests >= self.config.waits_for)
+            await self._arrived.wait_for(lambda: not self._is_held(number))
 
     def _answer(self, asked: Asked, attempt: int, authorization: str) -> Said:
         if self._is_capped():
