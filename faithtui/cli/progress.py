@@ -3,7 +3,7 @@
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TextIO, assert_never
 
@@ -51,20 +51,27 @@ def duration(seconds: float) -> str:
 class ProgressLine:
     """An event sink for people."""
 
-    def __init__(self, out: TextIO | None = None, caps: Caps = NO_CAPS) -> None:
+    def __init__(
+        self,
+        out: TextIO | None = None,
+        caps: Caps = NO_CAPS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Prepare.
 
         Args:
             out: Where to write; None: stderr.
             caps: What the run may spend.
+            clock: Seconds that never jump.
         """
         self._out = out or sys.stderr
         self._caps = caps
         self._asked = 0
-        self._asked_at = 0.0
+        self._asked_at: float | None = None
         self._live = self._out.isatty()
-        self._began = time.monotonic()
-        self._drawn = 0.0
+        self._clock = clock
+        self._began = clock()
+        self._drawn: float | None = None
         self._before: int | None = None
         self._open = False
 
@@ -99,8 +106,8 @@ class ProgressLine:
     def _retried(self, event: CallRetried) -> None:
         """Tell of attempts that are made again, a few a second at most."""
         self._asked += 1
-        now = time.monotonic()
-        if now - self._asked_at < (RETRIES_S if self._asked_at else 0):
+        now = self._clock()
+        if self._asked_at is not None and now - self._asked_at < RETRIES_S:
             return
         more = f" ({self._asked} so far)" if self._asked > 1 else ""
         self._asked_at = now
@@ -108,8 +115,9 @@ class ProgressLine:
         self._line(f"{event.step}: {why}; asked again in {event.wait_s:.1f} s{more}")
 
     def _update(self, progress: Progress, *, last: bool = False) -> None:
-        now = time.monotonic()
-        if not last and now - self._drawn < (REDRAW_S if self._live else PLAIN_S):
+        now = self._clock()
+        between_s = REDRAW_S if self._live else PLAIN_S
+        if not last and self._drawn is not None and now - self._drawn < between_s:
             return
         self._drawn = now
         text = self._text(progress, now - self._began)

@@ -8,6 +8,7 @@ import asyncio
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Self
 
 from faithtui.domain.ids import RunId
@@ -44,14 +45,16 @@ class BackgroundRun:
         *,
         retry_failed: bool = False,
         around: Circumstances | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.run_id = run
-        self.control = RunControl(workers)
+        self.control = RunControl(workers, clock)
+        self._clock = clock
         self._store = store
         self._retry_failed = retry_failed
         self._around = around
         self._trouble: str | None = None
-        self._began = time.monotonic()
+        self._began = clock()
         self._ended: float | None = None
         self._state = RunState.RUNNING
         self._reason: str | None = None
@@ -69,7 +72,12 @@ class BackgroundRun:
 
     @classmethod
     def start(
-        cls, store: Store, request: RunRequest, *, around: Circumstances | None = None
+        cls,
+        store: Store,
+        request: RunRequest,
+        *,
+        around: Circumstances | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> Self:
         """Plan a run and begin it.
 
@@ -77,11 +85,14 @@ class BackgroundRun:
             store: Where the conversations are.
             request: The order.
             around: What it shares with other runs of the process; None: nothing.
+            clock: Seconds that never jump.
 
         Raises:
             FaithtuiError: The order cannot be carried out; nothing was begun.
         """
-        return cls.resume(store, planner.plan(store, request, around=around), around=around)
+        return cls.resume(
+            store, planner.plan(store, request, around=around), around=around, clock=clock
+        )
 
     @classmethod
     def resume(
@@ -91,6 +102,7 @@ class BackgroundRun:
         *,
         retry_failed: bool = False,
         around: Circumstances | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> Self:
         """Go on with a run; questions that were answered are not asked again.
 
@@ -99,12 +111,15 @@ class BackgroundRun:
             run: The run.
             retry_failed: Take up failed conversations again.
             around: What it shares with other runs of the process; None: nothing.
+            clock: Seconds that never jump.
 
         Raises:
             StoreError: There is no such run.
         """
         row = store.runs.row(run)
-        begun = cls(store, run, row.spec.concurrency, retry_failed=retry_failed, around=around)
+        begun = cls(
+            store, run, row.spec.concurrency, retry_failed=retry_failed, around=around, clock=clock
+        )
         begun._done_before = row.done + row.failed + row.skipped
         begun._thread.start()
         return begun
@@ -117,7 +132,7 @@ class BackgroundRun:
     def snapshot(self) -> RunSnapshot:
         """Describe the run at this moment. Cheap; any thread."""
         with self._lock:
-            elapsed = (self._ended or time.monotonic()) - self._began
+            elapsed = (self._ended or self._clock()) - self._began
             worked = max(0.0, elapsed - self.control.paused_s)
             fresh = self._progress.finished - self._done_before
             left = self._progress.conversations - self._progress.finished
@@ -187,7 +202,7 @@ class BackgroundRun:
     def _heard(self, event: RunEvent) -> None:
         with self._lock:
             self._progress = event.progress
-            self._recent.append((time.monotonic() - self._began, event))
+            self._recent.append((self._clock() - self._began, event))
             if isinstance(event, RunEnded):
                 self._state, self._reason = event.state, event.reason
             elif isinstance(event, StoreTroubled):
@@ -195,7 +210,7 @@ class BackgroundRun:
 
     def _end(self, state: RunState, reason: str | None) -> None:
         with self._lock:
-            self._state, self._reason, self._ended = state, reason, time.monotonic()
+            self._state, self._reason, self._ended = state, reason, self._clock()
 
 
 def gauges_of(control: RunControl) -> Gauges:

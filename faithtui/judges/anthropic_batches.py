@@ -27,6 +27,7 @@ from faithtui.judges.batch_wire import (
     wire_ids,
 )
 from faithtui.judges.batches import BatchResult, BatchStatus
+from faithtui.judges.deadlines import Deadline
 from faithtui.judges.endpoints import Endpoint
 from faithtui.judges.exchange import (
     PATIENCE,
@@ -79,13 +80,27 @@ class AnthropicBatches(WiredBatches):
     most_bytes = MOST_BYTES
 
     def __init__(
-        self, endpoint: Endpoint, key: Secret, *, timeout_s: float, redact: Redact | None
+        self,
+        endpoint: Endpoint,
+        key: Secret,
+        *,
+        timeout_s: float,
+        redact: Redact | None,
+        deadline: Deadline,
     ) -> None:
         client = http_client(endpoint, key)
         messages = AnthropicMessages(endpoint, client)
         self._sdk = messages.sdk
         super().__init__(
-            BatchWire(endpoint, key, client, messages, timeout_s=timeout_s, redact=redact)
+            BatchWire(
+                endpoint,
+                key,
+                client,
+                messages,
+                timeout_s=timeout_s,
+                redact=redact,
+                deadline=deadline,
+            )
         )
 
     def size(self, request: JudgeRequest) -> int:

@@ -4,7 +4,6 @@ Results are read line by line as they arrive: a batch of a hundred thousand answ
 hundreds of megabytes.
 """
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -22,6 +21,7 @@ from faithtui.errors import (
     JudgeUnsupported,
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest, RateLimits, Rung
+from faithtui.judges.deadlines import Deadline
 from faithtui.judges.endpoints import Endpoint
 from faithtui.judges.exchange import (
     PATIENCE,
@@ -71,6 +71,7 @@ class BatchWire:
         *,
         timeout_s: float,
         redact: Redact | None,
+        deadline: Deadline,
     ) -> None:
         """Prepare; nothing is sent yet.
 
@@ -81,12 +82,14 @@ class BatchWire:
             dialect: How questions are written and replies read.
             timeout_s: Seconds one request may take, and one line of a file of results.
             redact: Applied to every question.
+            deadline: Keeps the time.
         """
         self.endpoint = endpoint
         self._key = key
         self._client = client
         self._dialect = dialect
         self._timeout_s = timeout_s
+        self._deadline = deadline
         self._redact = redact
 
     @property
@@ -119,6 +122,7 @@ class BatchWire:
             self._key,
             self._timeout_s + extra_s,
             self._dialect.sdk_error,
+            deadline=self._deadline,
         )
 
     async def offered(self, call: Call, *, extra_s: float = 0.0) -> Envelope:
@@ -227,17 +231,17 @@ class BatchWire:
         spoilt = 0
         try:
             request = self._client.build_request("GET", url, headers=headers, timeout=PATIENCE)
-            async with asyncio.timeout(self._timeout_s):
+            async with self._deadline(self._timeout_s):
                 response = await self._client.send(request, stream=True)
             try:
                 if response.status_code != 200:
-                    async with asyncio.timeout(self._timeout_s):
+                    async with self._deadline(self._timeout_s):
                         await response.aread()
                     raise self._refused(response, batch_id)
                 chunks = response.aiter_bytes()
                 pending = bytearray()
                 while True:
-                    async with asyncio.timeout(self._timeout_s):
+                    async with self._deadline(self._timeout_s):
                         complete = await _next_lines(chunks, pending)
                     if complete is None:
                         break

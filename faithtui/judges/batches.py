@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from faithtui.errors import ConfigError, JudgeError, JudgeUnsupported
 from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.endpoints import Endpoint, endpoint_of
 from faithtui.judges.keys import key_for
 from faithtui.judges.redaction import Redact
@@ -199,7 +200,7 @@ def open_question_file(
             f"questions to {ref} cannot be written in OpenAI's form; choose a judge that speaks its"
             " protocol, such as openai:MODEL or vllm:MODEL"
         )
-    return _opened(lambda: _openai_batches(endpoint, Secret(NO_KEY), 0.0, redact))
+    return _opened(lambda: _openai_batches(endpoint, Secret(NO_KEY), 0.0, redact, after_seconds))
 
 
 def check_batches(ref: str, base_url: str | None = None) -> None:
@@ -223,6 +224,7 @@ def open_batches(
     timeout_s: float = 120.0,
     environ: Mapping[str, str] | None = None,
     redact: Redact | None = None,
+    deadline: Deadline = after_seconds,
 ) -> AbstractAsyncContextManager[BatchClient]:
     """Open a judge's Batch API; leaving the context closes its connections.
 
@@ -232,6 +234,7 @@ def open_batches(
         timeout_s: Seconds one request may take; sending a large file gets more.
         environ: As for `open_judge`.
         redact: As for `open_judge`.
+        deadline: As for `open_judge`.
 
     Raises:
         JudgeUnsupported: This judge has no Batch API.
@@ -244,7 +247,7 @@ def open_batches(
             " anthropic:MODEL"
         )
     key = key_for(endpoint, os.environ if environ is None else environ)
-    return _opened(lambda: _client(endpoint, key, timeout_s, redact))
+    return _opened(lambda: _client(endpoint, key, timeout_s, redact, deadline))
 
 
 @asynccontextmanager
@@ -257,19 +260,19 @@ async def _opened(make: Callable[[], ClientT]) -> AsyncGenerator[ClientT]:
 
 
 def _openai_batches(
-    endpoint: Endpoint, key: Secret, timeout_s: float, redact: Redact | None
+    endpoint: Endpoint, key: Secret, timeout_s: float, redact: Redact | None, deadline: Deadline
 ) -> "OpenAIBatches":
     from faithtui.judges.openai_batches import OpenAIBatches
 
-    return OpenAIBatches(endpoint, key, timeout_s=timeout_s, redact=redact)
+    return OpenAIBatches(endpoint, key, timeout_s=timeout_s, redact=redact, deadline=deadline)
 
 
 def _client(
-    endpoint: Endpoint, key: Secret, timeout_s: float, redact: Redact | None
+    endpoint: Endpoint, key: Secret, timeout_s: float, redact: Redact | None, deadline: Deadline
 ) -> BatchClient:
     # As for single questions: an SDK is loaded when it is used.
     if endpoint.provider.protocol == "openai":
-        return _openai_batches(endpoint, key, timeout_s, redact)
+        return _openai_batches(endpoint, key, timeout_s, redact, deadline)
     from faithtui.judges.anthropic_batches import AnthropicBatches
 
-    return AnthropicBatches(endpoint, key, timeout_s=timeout_s, redact=redact)
+    return AnthropicBatches(endpoint, key, timeout_s=timeout_s, redact=redact, deadline=deadline)

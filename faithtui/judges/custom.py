@@ -12,7 +12,6 @@ The factory is also called to learn the fingerprint, so it opens no connection: 
 first question.
 """
 
-import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,6 +26,7 @@ from faithtui.errors import (
     JudgeUnavailable,
 )
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.endpoints import BUILT_IN
 from faithtui.judges.plugins import plugged_in
 from faithtui.judges.reading import clean_text
@@ -98,19 +98,28 @@ given, to the judge."""
 class PackageJudge:
     """A judge of a package, in the form the engine asks."""
 
-    def __init__(self, ref: str, base_url: str | None, *, timeout_s: float) -> None:
+    def __init__(
+        self,
+        ref: str,
+        base_url: str | None,
+        *,
+        timeout_s: float,
+        deadline: Deadline = after_seconds,
+    ) -> None:
         """Load it from its package.
 
         Args:
             ref: `NAME:REST`, where an installed package adds `NAME`.
             base_url: Handed on as it is.
             timeout_s: Seconds one answer may take.
+            deadline: Keeps the time.
 
         Raises:
             ConfigError: Several packages add it, or the package's factory fails.
         """
         self._ref = ref
         self._timeout_s = timeout_s
+        self._deadline = deadline
         self._judge = _loaded(ref, base_url)
         fingerprint = getattr(self._judge, "fingerprint", None)
         if not isinstance(fingerprint, str) or not fingerprint:
@@ -185,7 +194,7 @@ class PackageJudge:
 
     async def _answer(self, question: CustomQuestion) -> object:
         try:
-            async with asyncio.timeout(self._timeout_s) as deadline:
+            async with self._deadline(self._timeout_s) as deadline:
                 return await self._judge.answer(question)
         except FaithtuiError:
             raise

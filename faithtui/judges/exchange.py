@@ -6,7 +6,6 @@ retries are off (they would buy a reply twice and say nothing), their reading of
 starts again with every byte, is replaced by one for the whole exchange.
 """
 
-import asyncio
 import json
 import logging
 import ssl
@@ -20,6 +19,7 @@ import httpx2
 
 from faithtui.errors import JudgeError, JudgeTimeout, JudgeUnavailable
 from faithtui.judges.base import RateLimits, Rung
+from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.endpoints import Endpoint
 from faithtui.judges.failures import failure, provider_sentence
 from faithtui.judges.limits import rate_limits
@@ -125,6 +125,7 @@ async def exchange(
     *,
     with_images: bool = False,
     rung: Rung | None = None,
+    deadline: Deadline = after_seconds,
 ) -> Envelope:
     """Make one call and bring back its JSON, or one of our errors.
 
@@ -136,6 +137,7 @@ async def exchange(
         sdk_error: The class all exceptions of the SDK belong to.
         with_images: The question carries images.
         rung: How it asks for JSON; None when it does not.
+        deadline: Keeps the time.
 
     Raises:
         JudgeTimeout: No complete answer in time.
@@ -145,7 +147,7 @@ async def exchange(
     """
     started = time.monotonic()
     try:
-        async with asyncio.timeout(timeout_s):
+        async with deadline(timeout_s):
             response = (await call()).http_response
     except TimeoutError as error:
         raise JudgeTimeout(

@@ -23,6 +23,7 @@ from faithtui.judges.batch_wire import (
     wire_ids,
 )
 from faithtui.judges.batches import BatchResult, BatchStatus
+from faithtui.judges.deadlines import Deadline
 from faithtui.judges.endpoints import Endpoint
 from faithtui.judges.exchange import (
     PATIENCE,
@@ -58,12 +59,22 @@ class OpenAIBatches(WiredBatches):
     most_bytes = MOST_BYTES
 
     def __init__(
-        self, endpoint: Endpoint, key: Secret, *, timeout_s: float, redact: Redact | None
+        self,
+        endpoint: Endpoint,
+        key: Secret,
+        *,
+        timeout_s: float,
+        redact: Redact | None,
+        deadline: Deadline,
     ) -> None:
         client = http_client(endpoint, key)
         chat = OpenAIChat(endpoint, client)
         self._sdk = chat.sdk
-        super().__init__(BatchWire(endpoint, key, client, chat, timeout_s=timeout_s, redact=redact))
+        super().__init__(
+            BatchWire(
+                endpoint, key, client, chat, timeout_s=timeout_s, redact=redact, deadline=deadline
+            )
+        )
 
     def size(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in the file."""

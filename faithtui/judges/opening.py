@@ -12,6 +12,7 @@ from pathlib import Path
 from faithtui.domain.field_types import require_type
 from faithtui.judges.base import Judge
 from faithtui.judges.custom import PackageJudge, refuse_ambiguous
+from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.endpoints import Endpoint, endpoint_of, is_ours
 from faithtui.judges.keys import key_for, key_source
 from faithtui.judges.logged_judge import LoggedJudge
@@ -33,6 +34,7 @@ def open_judge(
     redact: Redact | None = None,
     calibration: tuple[float, float] | None = None,
     log_prompts: bool = False,
+    deadline: Deadline = after_seconds,
 ) -> AbstractAsyncContextManager[Judge]:
     """Open a judge for the run that uses it; leaving the context closes its connections.
 
@@ -51,6 +53,7 @@ def open_judge(
             Means nothing to others.
         log_prompts: Write every question as it is sent, and every answer, into the log
             `faithtui.prompts`.
+        deadline: Keeps the time of each question.
 
     Raises:
         ConfigError: Unknown provider, no model or file, an unusable address, a name that is
@@ -65,9 +68,9 @@ def open_judge(
 
     def make() -> Judge:
         if endpoint is None or key is None:
-            judge = _local_judge(ref, base_url, timeout_s, calibration)
+            judge = _local_judge(ref, base_url, timeout_s, calibration, deadline)
         else:
-            judge = _provider_judge(endpoint, key, timeout_s)
+            judge = _provider_judge(endpoint, key, timeout_s, deadline)
         if log_prompts:
             judge = LoggedJudge(judge)
         return judge if redact is None or is_ours(ref) else RedactingJudge(judge, redact)
@@ -127,16 +130,16 @@ async def _opened(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
         await judge.aclose()
 
 
-def _provider_judge(endpoint: Endpoint, key: Secret, timeout_s: float) -> Judge:
+def _provider_judge(endpoint: Endpoint, key: Secret, timeout_s: float, deadline: Deadline) -> Judge:
     from faithtui.judges.provider_judge import ProviderJudge
 
     if endpoint.provider.protocol == "openai":
         from faithtui.judges.openai_judge import OpenAIChat
 
-        return ProviderJudge(endpoint, key, OpenAIChat, timeout_s=timeout_s)
+        return ProviderJudge(endpoint, key, OpenAIChat, timeout_s=timeout_s, deadline=deadline)
     from faithtui.judges.anthropic_judge import AnthropicMessages
 
-    return ProviderJudge(endpoint, key, AnthropicMessages, timeout_s=timeout_s)
+    return ProviderJudge(endpoint, key, AnthropicMessages, timeout_s=timeout_s, deadline=deadline)
 
 
 def _local_judge(
@@ -144,6 +147,7 @@ def _local_judge(
     base_url: str | None,
     timeout_s: float = 0.0,
     calibration: tuple[float, float] | None = None,
+    deadline: Deadline = after_seconds,
 ) -> Judge:
     """Open what needs no provider: our own judges and those of packages."""
     if ref == "offline":
@@ -154,4 +158,4 @@ def _local_judge(
         from faithtui.judges.replay_judge import ReplayJudge
 
         return ReplayJudge(Path(ref.removeprefix("replay:")).expanduser())
-    return PackageJudge(ref, base_url, timeout_s=timeout_s)
+    return PackageJudge(ref, base_url, timeout_s=timeout_s, deadline=deadline)

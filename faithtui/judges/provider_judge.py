@@ -8,6 +8,7 @@ import httpx2
 
 from faithtui.errors import JudgeUnavailable
 from faithtui.judges.base import JudgeReply, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.endpoints import Endpoint
 from faithtui.judges.exchange import Envelope, RawAnswer, exchange, http_client, text_or_none
 from faithtui.judges.forms import rung_of
@@ -71,6 +72,7 @@ class ProviderJudge:
         speak: Callable[[Endpoint, httpx2.AsyncClient], Dialect],
         *,
         timeout_s: float,
+        deadline: Deadline = after_seconds,
     ) -> None:
         """Prepare a judge; nothing is sent yet.
 
@@ -79,10 +81,12 @@ class ProviderJudge:
             key: What to send as the key.
             speak: Makes the dialect from the address and the connections.
             timeout_s: Seconds one exchange may take in all.
+            deadline: Keeps the time.
         """
         self._endpoint = endpoint
         self._key = key
         self._timeout_s = timeout_s
+        self._deadline = deadline
         self._dialect = speak(endpoint, http_client(endpoint, key))
 
     @property
@@ -126,6 +130,7 @@ class ProviderJudge:
             self._dialect.sdk_error,
             with_images=bool(request.images),
             rung=rung,
+            deadline=self._deadline,
         )
         return reply_in(envelope, self._dialect, self._endpoint, rung)
 

@@ -279,14 +279,15 @@ class Database:
 
     def _upgrade(self, writer: Connection, raw: sqlite3.Connection) -> None:
         """Run the missing revisions in one transaction."""
+        # Before the lock is taken: others wait for it, and on a busy machine this takes seconds.
+        # A file that is up to date does without it.
+        from faithtui.store.migrations.upgrade import upgrade
+
         # Revisions that rebuild a table need the rows of others to point at nothing meanwhile;
         # the pragma is ignored inside a transaction. Broken references are looked for at the end.
         raw.execute("PRAGMA foreign_keys = OFF")
         with writer.begin():
             if self._recognised(raw) != HEAD:  # another process may have been faster
-                # Alembic takes long to import, and a file that is up to date does not need it.
-                from faithtui.store.migrations.upgrade import upgrade
-
                 upgrade(writer)
                 raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 if raw.execute("PRAGMA foreign_key_check").fetchone():

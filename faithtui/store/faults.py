@@ -71,20 +71,32 @@ def errors_told(path: Path) -> Iterator[None]:
         raise kind(sentence.format(path=path, detail=cause)) from error
 
 
-def retrying(attempt: Callable[[], T], timeout_s: float) -> T:
+def retrying(
+    attempt: Callable[[], T],
+    timeout_s: float,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> T:
     """Try again while another process holds the lock, where SQLite itself would not wait.
+
+    Args:
+        attempt: What needs the lock.
+        timeout_s: For how many seconds it is tried again.
+        clock: Seconds that never jump.
+        sleep: Waits for seconds between two attempts.
 
     Raises:
         sqlite3.OperationalError: Still locked after the timeout, or anything else that is wrong.
     """
-    deadline = time.monotonic() + timeout_s
+    deadline = clock() + timeout_s
     while True:
         try:
             return attempt()
         except sqlite3.OperationalError as error:
-            if _plain_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+            if _plain_code(error) != sqlite3.SQLITE_BUSY or clock() >= deadline:
                 raise
-        time.sleep(_RETRY_S)
+        sleep(_RETRY_S)
 
 
 def check_path(path: Path, *, create: bool) -> None:

@@ -209,7 +209,7 @@ def test_ctrl_c_and_a_terminal_of_another_encoding_end_without_a_traceback(path:
         while b"no such key" not in process.stdout.readline():
             pass
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (130, b"")
     assert b"1 verdict saved" in out
     written = subprocess.run(

@@ -31,7 +31,7 @@ class Terminal(io.StringIO):
 
 def lines(*events: RunEvent, caps: Caps | None = None) -> list[str]:
     out = io.StringIO()
-    line = ProgressLine(out, caps or Caps())
+    line = ProgressLine(out, caps or Caps(), clock=lambda: 7.0)
     for event in events:
         line(event)
     return out.getvalue().splitlines()
@@ -40,7 +40,7 @@ def lines(*events: RunEvent, caps: Caps | None = None) -> list[str]:
 def test_the_live_line_never_wraps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     out = Terminal()
-    ProgressLine(out)(RunStarted(RUN, MANY))
+    ProgressLine(out, clock=lambda: 7.0)(RunStarted(RUN, MANY))
     assert out.getvalue() == "\r\x1b[K[###############.] 1999/2000 conversations · 0:00 · 31000 w"
     assert len(out.getvalue()) - len("\r\x1b[K") == 59
 

@@ -1,10 +1,10 @@
 """A run in a process of its own, as the app has it, that tells what it took:
 
-    python -m tests.engine.measured_run STORE URL CONCURRENCY SECONDS
+    python -m tests.engine.measured_run STORE URL CONCURRENCY DONE
 
-Prints one JSON object: `state`, `done`, `first_s` until the first conversation was judged,
-`grown_mb` by which the process grew at most, and `late_ms`, the longest time for which another
-thread, such as that of the screens, was kept from running.
+Ends when so many conversations are done. Prints one JSON object: `state`, `done`, `first_s` until
+the first conversation was judged, `grown_mb` by which the process grew at most, and `late_ms`, the
+longest time for which another thread, such as that of the screens, was kept from running.
 """
 
 import json
@@ -26,7 +26,7 @@ def resident_mb() -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1000
 
 
-def main(path: Path, url: str, concurrency: int, seconds: float) -> None:
+def main(path: Path, url: str, concurrency: int, enough: int) -> None:
     with Store.open(path, create=False) as store:
         before = resident_mb()
         began = time.monotonic()
@@ -41,7 +41,7 @@ def main(path: Path, url: str, concurrency: int, seconds: float) -> None:
         )
         first_s = None
         grown_mb = late_s = 0.0
-        while not run.finished and time.monotonic() - began < seconds:
+        while not run.finished and run.snapshot().progress.done < enough:
             slept = time.monotonic()
             time.sleep(TICK_S)
             late_s = max(late_s, time.monotonic() - slept - TICK_S)
@@ -50,7 +50,7 @@ def main(path: Path, url: str, concurrency: int, seconds: float) -> None:
                 first_s = time.monotonic() - began
         done = run.snapshot().progress.done
         run.cancel()
-        run.join(10.0)
+        run.join(600.0)
         print(
             json.dumps(
                 {
@@ -65,4 +65,4 @@ def main(path: Path, url: str, concurrency: int, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

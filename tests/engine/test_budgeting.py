@@ -1,11 +1,22 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.engine.asking import Asker
 from faithtui.engine.budgeting import NUSD, Budget, Caps, Spent
-from faithtui.errors import BudgetReached
+from faithtui.engine.keeping import MemoryReplies
+from faithtui.engine.sending import Tally
+from faithtui.errors import BudgetReached, JudgeReplyInvalid, JudgeRequestRejected
+from tests.engine.test_asking import GOOD, ITEM, Answer, ScriptedJudge, question
+
+
+async def turns(count: int = 10) -> None:
+    """Let everybody go on who can."""
+    for _ in range(count):
+        await asyncio.sleep(0)
 
 
 async def test_a_question_that_does_not_fit_is_not_asked() -> None:
@@ -28,7 +39,9 @@ async def test_who_does_not_fit_waits_for_others_to_cost_less_than_they_might() 
     await asyncio.sleep(0)
     assert not waiting.done()
     budget.settle(Spent(80), Spent(40))
-    await asyncio.wait_for(waiting, 1)
+    await turns()
+    assert waiting.done()
+    await waiting
     assert budget.spent == Spent(40)
 
 
@@ -38,8 +51,10 @@ async def test_when_the_others_cost_all_they_might_it_ends_there() -> None:
     waiting = asyncio.create_task(budget.reserve(Spent(60)))
     await asyncio.sleep(0)
     budget.settle(Spent(80), Spent(80))
+    await turns()
+    assert waiting.done()
     with pytest.raises(BudgetReached):
-        await asyncio.wait_for(waiting, 1)
+        await waiting
 
 
 async def test_what_other_processes_spend_counts() -> None:
@@ -58,6 +73,41 @@ def test_the_sentence_is_in_dollars() -> None:
         asyncio.run(budget.reserve(Spent(NUSD * 6 // 1000)))
 
 
+def asker_with(budget: Budget, *answers: Answer) -> Asker:
+    return Asker(
+        ScriptedJudge(*answers),
+        MemoryReplies(),
+        concurrency=1,
+        budget=budget,
+        tally=Tally(),
+        on_retry=lambda step, error, wait_s: None,
+        pause=asyncio.sleep,
+    )
+
+
+async def test_each_question_costs_what_its_reply_took_and_not_what_it_might_have() -> None:
+    budget = Budget(Caps(tokens=100_000))
+    ask = asker_with(budget, GOOD).on_behalf_of(ITEM)
+    for count in range(1, 4):
+        await ask(question(f"Why {count}?"))
+        assert budget.spent == Spent(0, count * 13), "10 tokens in and 3 out"
+    await budget.reserve(Spent(0, 100_000 - 39))
+
+
+async def test_a_question_that_is_not_answered_costs_nothing_and_an_odd_answer_does() -> None:
+    budget = Budget(Caps(tokens=100_000))
+    odd = replace(GOOD, text="I would rather not say.")
+    ask = asker_with(budget, JudgeRequestRejected("no", status=400), odd).on_behalf_of(ITEM)
+    with pytest.raises(JudgeRequestRejected):
+        await ask(question())
+    assert budget.spent == Spent()
+    with pytest.raises(JudgeReplyInvalid):
+        await ask(question())
+    assert budget.spent.tokens >= 13
+    assert budget.spent.tokens % 13 == 0
+    await budget.reserve(Spent(0, 100_000 - budget.spent.tokens))
+
+
 @given(
     cap=st.integers(1, 1_000),
     calls=st.lists(st.tuples(st.integers(1, 200), st.floats(0, 1)), max_size=30),
@@ -72,9 +122,9 @@ def test_spending_never_goes_over(cap: int, calls: list[tuple[int, float]]) -> N
             budget.settle(Spent(worst), Spent(int(worst * share)))
             assert budget.spent.nusd <= cap
 
-        await asyncio.wait_for(
-            asyncio.gather(*(call(*each) for each in calls), return_exceptions=True), 2
-        )
+        everybody = asyncio.gather(*(call(*each) for each in calls), return_exceptions=True)
+        await turns(10 * len(calls) + 10)
+        assert everybody.done(), "nobody waits for what will not come"
         return budget
 
     assert asyncio.run(play()).spent.nusd <= cap

@@ -143,10 +143,10 @@ async def test_f20_twenty_megabytes_are_refused_and_neither_fill_the_memory_nor_
 ) -> None:
     server.config.rules = (Rule((Fault("extra_fields"),), most=3), Rule((Fault("huge"),), most=2))
     filled(tmp_path / "s.db", TALKS).close()
-    found = await measured(tmp_path, server, concurrency=1, seconds=20)
+    found = await measured(tmp_path, server, concurrency=1, enough=TALKS + 1)
     assert (found["state"], found["done"]) == ("done", TALKS)
     assert server.kinds["huge"] == 2
-    assert found["grown_mb"] < 150
+    assert found["grown_mb"] < 200
     # Beside other tests anything may be late.
     assert not timed or found["late_ms"] < LATE_MS
 
@@ -155,18 +155,17 @@ async def test_f42_thousands_of_waiting_conversations_take_no_room(
     tmp_path: Path, server: FaultServer
 ) -> None:
     # tests/benchmarks/test_overhead.py has ten times as many, and says how soon the first is done.
-    server.config.latency_s = 1.0
     filled(tmp_path / "s.db", 5_000).close()
-    found = await measured(tmp_path, server, concurrency=32, seconds=12.0)
-    assert found["first_s"] is not None, "it asks before it has looked at all of them"
+    found = await measured(tmp_path, server, concurrency=32, enough=64)
+    assert 64 <= found["done"] < 5_000
     assert found["grown_mb"] < 100
 
 
 async def measured(
-    folder: Path, server: FaultServer, *, concurrency: int, seconds: float
+    folder: Path, server: FaultServer, *, concurrency: int, enough: int
 ) -> dict[str, Any]:
     """Run in a process of its own, see `tests.engine.measured_run`."""
-    words = (folder / "s.db", server.url, concurrency, seconds)
+    words = (folder / "s.db", server.url, concurrency, enough)
     done = await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-m", "tests.engine.measured_run", *map(str, words)],

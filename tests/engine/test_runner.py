@@ -307,7 +307,7 @@ async def test_a_run_waits_for_a_store_that_another_process_holds(tmp_path: Path
     with Store.open(path, busy_timeout_s=0.05) as store:
         run = planned(store, concurrency=4)
         judge = CountingJudge()
-        state = await asyncio.wait_for(runner.execute(store, run, hear, judge=opened(judge)), 60)
+        state = await asyncio.wait_for(runner.execute(store, run, hear, judge=opened(judge)), 300)
         assert state is RunState.DONE
         row = store.runs.row(run)
         assert (row.done, row.windows, row.failed) == (6, 12, 0)
@@ -431,7 +431,7 @@ async def test_a_run_that_is_paused_asks_nothing_until_it_goes_on(store: Store) 
     assert (judge.asked, going.done()) == ([], False)
     control.set_workers(1)
     control.resume()
-    assert await asyncio.wait_for(going, 10) is RunState.DONE
+    assert await asyncio.wait_for(going, 300) is RunState.DONE
     assert judge.most_in_flight == 1
 
 
@@ -439,11 +439,18 @@ async def test_answers_on_their_way_are_kept_when_a_run_is_cancelled(store: Stor
     run = planned(store, concurrency=2)
     judge = Slow()
     events: list[RunEvent] = []
-    going = asyncio.create_task(runner.execute(store, run, events.append, judge=opened(judge)))
+    draining = asyncio.Event()
+
+    def heard(event: RunEvent) -> None:
+        events.append(event)
+        if isinstance(event, Draining):
+            draining.set()
+
+    going = asyncio.create_task(runner.execute(store, run, heard, judge=opened(judge)))
     await judge.has_some.wait()
     sent = len(judge.asked)
     going.cancel()
-    await asyncio.sleep(0.05)
+    await draining.wait()
     assert not going.done()
     assert [type(event) for event in events].count(Draining) == 1
     judge.let_go.set()
@@ -459,13 +466,19 @@ async def test_answers_on_their_way_are_kept_when_a_run_is_cancelled(store: Stor
 async def test_a_run_that_is_cancelled_twice_gives_them_up(store: Store) -> None:
     run = planned(store, concurrency=2)
     judge = Slow()
-    going = asyncio.create_task(runner.execute(store, run, lambda event: None, judge=opened(judge)))
+    draining = asyncio.Event()
+
+    def heard(event: RunEvent) -> None:
+        if isinstance(event, Draining):
+            draining.set()
+
+    going = asyncio.create_task(runner.execute(store, run, heard, judge=opened(judge)))
     await judge.has_some.wait()
     going.cancel()
-    await asyncio.sleep(0.05)
+    await draining.wait()
     going.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(going, 5)
+        await asyncio.wait_for(going, 300)
     assert store.runs.row(run).calls == 0
     assert store.runs.row(run).state is RunState.CANCELLED
 

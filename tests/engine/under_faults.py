@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -19,6 +18,7 @@ from faithtui.engine.control import RunControl
 from faithtui.engine.events import CallRetried, RunEvent
 from faithtui.engine.requests import RunRequest
 from faithtui.judges.base import Judge
+from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.opening import open_judge
 from faithtui.store.records import CallRow, ClaimView, ItemRow, RunRow, RunState
 from faithtui.store.store import Store
@@ -57,7 +57,6 @@ class Ran:
     events: list[RunEvent]
     entries: list[Entry]
     """What the provider noted meanwhile, in the order in which the requests ended."""
-    took_s: float
 
     @property
     def scores(self) -> list[ScoreSet | None]:
@@ -100,13 +99,19 @@ def ordered(
 
 
 def judge_of(
-    server: FaultServer, provider: str = "openai", *, timeout_s: float = 10.0, key: str = KEY
+    server: FaultServer,
+    provider: str = "openai",
+    *,
+    timeout_s: float = 600.0,
+    deadline: Deadline = after_seconds,
+    key: str = KEY,
 ) -> AbstractAsyncContextManager[Judge]:
-    """Make the judge of such a run, with a deadline that tests can wait for."""
+    """Make the judge of such a run."""
     return open_judge(
         f"{provider}:m",
         base_url=server.url,
         timeout_s=timeout_s,
+        deadline=deadline,
         environ={"FAITHTUI_JUDGE_KEY": key},
     )
 
@@ -117,7 +122,8 @@ async def judged(
     provider: str = "openai",
     *,
     run: RunId | None = None,
-    timeout_s: float = 10.0,
+    timeout_s: float = 600.0,
+    deadline: Deadline = after_seconds,
     around: Circumstances | None = None,
     control: RunControl | None = None,
     retry_failed: bool = False,
@@ -132,6 +138,7 @@ async def judged(
         provider: `openai` or `anthropic`.
         run: One to go on with; None plans one.
         timeout_s: Deadline of one request.
+        deadline: Keeps the time of requests.
         around: What the run shares with others; None: nothing, and it waits little.
         control: Handles.
         retry_failed: Take up failed conversations again.
@@ -148,19 +155,17 @@ async def judged(
         events.append(event)
         on_event(event)
 
-    began = time.monotonic()
     state = await runner.execute(
         store,
         run,
         heard,
-        judge=judge_of(server, provider, timeout_s=timeout_s),
+        judge=judge_of(server, provider, timeout_s=timeout_s, deadline=deadline),
         around=around,
         control=control,
         retry_failed=retry_failed,
     )
-    took_s = time.monotonic() - began
     # The server notes a request when it is done with it, a moment after the answer is here.
-    await asyncio.sleep(0.05)
+    assert await asyncio.to_thread(server.wait_until_idle)
     return Ran(
         run,
         state,
@@ -168,7 +173,6 @@ async def judged(
         items_of(store, run),
         events,
         server.entries[before:],
-        took_s,
     )
 
 

@@ -27,7 +27,9 @@ class WillingServer:
         self.asked: Counter[str] = Counter()
         """How often each question (a digest of its messages and schema) was answered."""
         self.answers_no_more_than: int | None = None
-        """From this many answers on every question waits; None: never."""
+        """After exactly so many answers every question waits for ever; None: none does."""
+        self.waiting = 0
+        """Questions that wait for ever."""
         self.going_down = threading.Event()
         self.lock = threading.Lock()
         self.arrived = 0
@@ -81,9 +83,17 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
             question = json.dumps([body["messages"], schema], sort_keys=True)
             digest = hashlib.sha256(question.encode()).hexdigest()
             time.sleep(willing.latency_s)
-            most = willing.answers_no_more_than
-            if most is not None and willing.answered >= most:
+            with willing.lock:
+                most = willing.answers_no_more_than
+                is_answered = most is None or willing.asked.total() < most
+                if is_answered:
+                    willing.asked[digest] += 1
+                else:
+                    willing.waiting += 1
+            if not is_answered:
                 willing.going_down.wait()
+                self.close_connection = True
+                return
             text = json.dumps(reply_to(schema, digest))
             payload = json.dumps(
                 {
@@ -101,8 +111,6 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
                     "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
                 }
             ).encode()
-            with willing.lock:
-                willing.asked[digest] += 1
             try:
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")

@@ -256,3 +256,27 @@ def test_lines_that_are_no_objects_lose_nothing_else(tmp_path: Path, line: str) 
     read = read_bundle(path)
     assert read.bundle == FULL
     assert len(read.refusals) == 1
+
+
+def test_acts_are_read_in_the_order_of_the_log_whatever_that_of_the_lines(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.jsonl"
+    lines = written(path)
+    first = next(n for n, each in enumerate(lines) if each["type"] == "act")
+    plain = {**lines[first], "target": None}
+    acts = [{**plain, "uid": uid, "clock": clock} for uid, clock in (("z", 2), ("y", 9), ("x", 2))]
+    rewritten(path, [{**lines[0], "acts": 3}, *lines[1:first], *acts])
+    read = read_bundle(path)
+    assert read.refusals == ()
+    assert [(act.clock, act.uid) for act in read.bundle.acts] == [(2, "x"), (2, "z"), (9, "y")]
+
+
+@pytest.mark.parametrize("clocks", [(3, 8), (8, 3)])
+def test_an_act_that_comes_twice_keeps_its_earliest_clock(
+    tmp_path: Path, clocks: tuple[int, int]
+) -> None:
+    path = tmp_path / "bundle.jsonl"
+    lines = written(path)
+    first = next(n for n, each in enumerate(lines) if each["type"] == "act")
+    twice = [{**lines[first], "clock": clock} for clock in clocks]
+    rewritten(path, [{**lines[0], "acts": 2}, *lines[1:first], *twice])
+    assert [act.clock for act in read_bundle(path).bundle.acts] == [3]

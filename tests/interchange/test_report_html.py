@@ -191,7 +191,7 @@ def test_a_browser_draws_the_page_without_complaint(tmp_path: Path) -> None:
         ],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert pdf.read_bytes().startswith(b"%PDF")

@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -34,6 +34,8 @@ Json = Any
 
 CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
+PATIENCE_S = 300.0
+"""How long a test waits before it fails; one that passes never does."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,10 @@ class FaultConfig:
     unsupported_status: int = 400
     ignores: tuple[str, ...] = ()
     """Ways that are accepted and then not kept to."""
+    waits_for: int = 0
+    """Nothing is answered before so many requests have come in all."""
+    holds_after: int | None = None
+    """What comes after so many requests is not answered before `release`."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent with every answer, such as limits of speed."""
     answers_no_more_than: int | None = None
@@ -108,22 +114,31 @@ class Entry:
 class FaultServer:
     """The server: its settings, its ledger, its connections."""
 
-    def __init__(self, config: FaultConfig | None = None, ledger: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        config: FaultConfig | None = None,
+        ledger: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
         self.config = config or FaultConfig()
         self.entries: list[Entry] = []
         self.batches = FakeBatches(self._batch_answer)
         self.in_flight = 0
         self.most_in_flight = 0
+        self.stuck = 0
+        """Requests that hung or dripped so far."""
         self.connections = 0
         self.url = ""
         self.port = 0
         self._ledger = ledger
         self._written = threading.Condition()
+        self._arrived = asyncio.Condition()
         self._attempts: Counter[str] = Counter()
         self._used: Counter[int] = Counter()
         self._requests = 0
         self._billed = 0
-        self._started = time.monotonic()
+        self._started = clock()
         self._recent: deque[float] = deque()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -155,10 +170,30 @@ class FaultServer:
         """How often each thing happened."""
         return Counter(each.kind for each in tuple(self.entries))
 
-    def wait_for(self, count: int, timeout_s: float = 10.0) -> bool:
+    def wait_for(self, count: int) -> bool:
         """Wait on another thread until so many requests are through; False if they never are."""
         with self._written:
-            return self._written.wait_for(lambda: len(self.entries) >= count, timeout_s)
+            return self._written.wait_for(lambda: len(self.entries) >= count, PATIENCE_S)
+
+    def release(self) -> None:
+        """Answer what is held, and hold nothing more; from another thread."""
+        self.config.holds_after = None
+        assert self._server is not None
+        asyncio.run_coroutine_threadsafe(self._wake(), self._server.get_loop()).result()
+
+    async def _wake(self) -> None:
+        async with self._arrived:
+            self._arrived.notify_all()
+
+    def wait_for_request(self, number: int) -> bool:
+        """Wait on another thread until so many requests have come; False if they never do."""
+        with self._written:
+            return self._written.wait_for(lambda: self._requests >= number, PATIENCE_S)
+
+    def wait_until_idle(self) -> bool:
+        """Wait on another thread until no request is on its way; False if one always is."""
+        with self._written:
+            return self._written.wait_for(lambda: self.in_flight == 0, PATIENCE_S)
 
     def _enter(self, entry: Entry) -> None:
         if self._ledger is not None:
@@ -216,19 +251,22 @@ class FaultServer:
         attempt = self._attempts[asked.digest]
         self._requests += 1
         number = self._requests
+        await self._wake()
+        with self._written:
+            self._written.notify_all()
         answer = self._answer(asked, attempt, authorization)
         delivered = False
         try:
             if answer.billed:
                 self._billed += 1
-                await self._wait(asked, attempt)
+                await self._wait(asked, attempt, number)
+            self.stuck += answer.fault is not None and answer.fault.kind in ("hang", "drip")
             delivered = await send(reader, writer, answer, self.config.headers)
             return delivered and answer.kind != "not_json"
         finally:
-            self.in_flight -= 1
             entry = Entry(
                 n=number,
-                at=round(time.monotonic() - self._started, 4),
+                at=round(self._clock() - self._started, 4),
                 question=asked.digest,
                 attempt=attempt,
                 kind=answer.kind,
@@ -241,14 +279,21 @@ class FaultServer:
                 in_flight=in_flight,
                 key=hashlib.sha256(authorization.encode()).hexdigest()[:12],
             )
+            self.in_flight -= 1
             self._enter(entry)
 
-    async def _wait(self, asked: Asked, attempt: int) -> None:
+    def _is_held(self, number: int) -> bool:
+        return self.config.holds_after is not None and number > self.config.holds_after
+
+    async def _wait(self, asked: Asked, attempt: int, number: int) -> None:
         """Think as long as the model would."""
         luck = _chance(self.config.seed, "latency", asked.digest, attempt)
         seconds = self.config.latency_s + luck * self.config.jitter_s
         if seconds:
             await asyncio.sleep(seconds)
+        async with self._arrived:
+            await self._arrived.wait_for(lambda: self._requests >= self.config.waits_for)
+            await self._arrived.wait_for(lambda: not self._is_held(number))
 
     def _answer(self, asked: Asked, attempt: int, authorization: str) -> Said:
         if self._is_capped():
@@ -299,7 +344,7 @@ class FaultServer:
             return True
         if config.per_second is None:
             return False
-        now = time.monotonic()
+        now = self._clock()
         while self._recent and self._recent[0] <= now - 1.0:
             self._recent.popleft()
         if len(self._recent) >= config.per_second:
@@ -314,7 +359,7 @@ class FaultServer:
         self._enter(
             Entry(
                 n=self._requests,
-                at=round(time.monotonic() - self._started, 4),
+                at=round(self._clock() - self._started, 4),
                 question=asked.digest,
                 attempt=self._attempts[asked.digest],
                 kind="batch",
@@ -339,13 +384,16 @@ def _chance(seed: int, what: str, question: str, attempt: int) -> float:
 
 @contextmanager
 def fault_server(
-    config: FaultConfig | None = None, *, ledger: Path | None = None
+    config: FaultConfig | None = None,
+    *,
+    ledger: Path | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[FaultServer]:
     """Serve on a thread of its own until the context is left."""
     ready = threading.Event()
     with contextlib.ExitStack() as stack:
         out = None if ledger is None else stack.enter_context(_opened(ledger))
-        server = FaultServer(config, out)
+        server = FaultServer(config, out, clock)
         loop = asyncio.new_event_loop()
         leaving = asyncio.Event()
 

@@ -1,6 +1,7 @@
 """How a fault server puts an answer on the wire, or what a fault leaves of it."""
 
 import asyncio
+import contextlib
 import socket
 import struct
 from collections.abc import Mapping
@@ -39,8 +40,10 @@ async def send(
             for byte in answer.payload:
                 writer.write(bytes([byte]))
                 await writer.drain()
-                await asyncio.sleep(fault.seconds)
-            return not _is_gone(reader, writer)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(hung_up(reader), fault.seconds)
+                    return False
+            return True
         case "slow":
             assert fault is not None
             await asyncio.sleep(fault.seconds)

@@ -55,7 +55,7 @@ class Side:
     body: Callable[..., dict[str, object]]
 
     def judge(
-        self, server: FakeServer, *, timeout_s: float = 10.0, key: str = KEY
+        self, server: FakeServer, *, timeout_s: float = 600.0, key: str = KEY
     ) -> AbstractAsyncContextManager[Judge]:
         return open_judge(
             f"{self.name}:small",

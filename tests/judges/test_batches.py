@@ -25,6 +25,7 @@ from faithtui.judges.base import JudgeReply, JudgeRequest, Rung, Stop
 from faithtui.judges.batches import BatchClient, BatchStatus, open_batches
 from tests.judges.fake_batches import FakeBatches, Given
 from tests.judges.fake_server import FakeServer
+from tests.judges.held_deadlines import HeldDeadlines
 from tests.judges.questions import ANTHROPIC, KEY, OPENAI, PIXEL, Side, question
 
 SINCE = datetime.fromtimestamp(1_800_000_000, UTC)
@@ -34,7 +35,7 @@ both = pytest.mark.parametrize("side", [OPENAI, ANTHROPIC], ids=lambda side: sid
 
 
 def batches(
-    side: Side, server: FakeServer, *, timeout_s: float = 5.0, **how: Any
+    side: Side, server: FakeServer, *, timeout_s: float = 600.0, **how: Any
 ) -> AbstractAsyncContextManager[BatchClient]:
     return open_batches(
         f"{side.name}:small",
@@ -435,7 +436,8 @@ async def test_a_file_that_breaks_off_gives_whole_results_only(
     side: Side, server: FakeServer, fake: FakeBatches, breaks: str, error: type[JudgeError]
 ) -> None:
     fake.breaks = breaks
-    async with batches(side, server, timeout_s=2.0) as client:
+    deadlines = HeldDeadlines()
+    async with batches(side, server, deadline=deadlines) as client:
         batch_id = await client.submit("run1", THREE)
         await ended(client, batch_id)
         came: list[object] = []
@@ -443,12 +445,13 @@ async def test_a_file_that_breaks_off_gives_whole_results_only(
         async def keep_all() -> None:
             async for _, result in client.results(batch_id):
                 came.append(result)
+                deadlines.is_over = breaks == "stall"
 
         with pytest.raises(error):
             await keep_all()
         assert len(came) == 1
         assert isinstance(came[0], JudgeReply)
-        fake.breaks = ""
+        fake.breaks, deadlines.is_over = "", False
         assert len(await read(client, batch_id)) == 3
 
 

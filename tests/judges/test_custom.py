@@ -31,7 +31,7 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 async def ask(
-    ref: str, request: JudgeRequest | None = None, *, timeout_s: float = 5.0
+    ref: str, request: JudgeRequest | None = None, *, timeout_s: float = 600.0
 ) -> JudgeReply:
     async with open_judge(ref, timeout_s=timeout_s) as judge:
         return await judge.send(request or question())

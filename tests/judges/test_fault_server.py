@@ -14,6 +14,7 @@ import pytest
 from faithtui.errors import JudgeError, JudgeRateLimited, JudgeUnavailable
 from faithtui.judges.base import JudgeReply
 from faithtui.judges.batches import open_batches
+from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.opening import open_judge
 from tests.judges.fault_server import (
     FaultConfig,
@@ -24,14 +25,17 @@ from tests.judges.fault_server import (
     read_ledger,
 )
 from tests.judges.faults import Fault, status
+from tests.judges.held_deadlines import HeldDeadlines
 from tests.judges.questions import question
 
 
 async def ask_all(
-    url: str, count: int, *, repeat: int = 1, timeout_s: float = 20.0
+    url: str, count: int, *, repeat: int = 1, deadline: Deadline = after_seconds
 ) -> list[JudgeReply | JudgeError]:
     """Put so many questions at once, each so often in turn."""
-    async with open_judge("openai:m", base_url=url, environ={}, timeout_s=timeout_s) as judge:
+    async with open_judge(
+        "openai:m", base_url=url, environ={}, timeout_s=600.0, deadline=deadline
+    ) as judge:
 
         async def one(number: int) -> list[JudgeReply | JudgeError]:
             results: list[JudgeReply | JudgeError] = []
@@ -99,7 +103,7 @@ async def test_a_rule_chooses_among_its_faults(server: FaultServer) -> None:
 
 async def test_more_than_the_server_takes_at_once_is_refused(server: FaultServer) -> None:
     server.config.max_in_flight = 4
-    server.config.latency_s = 0.2
+    server.config.waits_for = 10
     server.config.cap_retry_after = "2"
     results = await ask_all(server.url, 10)
     refused = [each for each in results if isinstance(each, JudgeRateLimited)]
@@ -108,10 +112,14 @@ async def test_more_than_the_server_takes_at_once_is_refused(server: FaultServer
     assert server.kinds == {"ok": 4, "capped": 6}
 
 
-async def test_more_than_the_server_takes_in_a_second_is_refused(server: FaultServer) -> None:
-    server.config.per_second = 5
-    await ask_all(server.url, 9)
-    assert server.kinds == {"ok": 5, "capped": 4}
+async def test_more_than_the_server_takes_in_a_second_is_refused() -> None:
+    seconds = [7.0]
+    with fault_server(FaultConfig(per_second=5), clock=lambda: seconds[0]) as server:
+        await ask_all(server.url, 9)
+        assert server.kinds == {"ok": 5, "capped": 4}
+        seconds[0] += 1
+        await ask_all(server.url, 3)
+        assert server.kinds == {"ok": 8, "capped": 4}
 
 
 async def test_latency_is_that_of_answers(server: FaultServer) -> None:
@@ -119,7 +127,7 @@ async def test_latency_is_that_of_answers(server: FaultServer) -> None:
     server.config.jitter_s = 0.1
     started = time.monotonic()
     (result,) = await ask_all(server.url, 1)
-    assert 0.1 <= time.monotonic() - started < 2.0
+    assert time.monotonic() - started >= 0.1
     assert isinstance(result, JudgeReply)
 
 
@@ -132,16 +140,24 @@ async def test_headers_go_with_every_answer(server: FaultServer) -> None:
 
 async def test_the_server_may_stop_answering(server: FaultServer) -> None:
     server.config.answers_no_more_than = 3
-    results = await ask_all(server.url, 5, timeout_s=2.0)
+    deadlines = HeldDeadlines()
+    expiring = asyncio.create_task(deadlines.expire_when_stuck(server))
+    results = await ask_all(server.url, 5, deadline=deadlines)
+    expiring.cancel()
     assert sum(isinstance(each, JudgeReply) for each in results) == 3
     assert server.billed.total() == 3
 
 
 async def test_an_answer_nobody_waited_for_is_billed_and_not_delivered(server: FaultServer) -> None:
-    server.config.latency_s = 0.3
-    await ask_all(server.url, 1, timeout_s=0.1)
-    assert await asyncio.to_thread(server.wait_for, 1)
-    (entry,) = server.entries
+    server.config.waits_for = 2
+    asking = asyncio.create_task(ask_all(server.url, 1))
+    assert await asyncio.to_thread(server.wait_for_request, 1)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await ask_all(server.url, 2)
+    assert await asyncio.to_thread(server.wait_for, 3)
+    entry = next(entry for entry in server.entries if entry.n == 1)
     assert (entry.billed, entry.delivered) == (True, False)
 
 
@@ -175,8 +191,8 @@ async def test_batches_are_answered_with_the_same_words(server: FaultServer) -> 
 
 
 async def test_hundreds_of_connections_are_held_at_once(server: FaultServer) -> None:
-    server.config.latency_s = 1.0
-    results = await ask_all(server.url, 256, timeout_s=60.0)
+    server.config.waits_for = 256
+    results = await ask_all(server.url, 256)
     assert all(isinstance(each, JudgeReply) for each in results)
     assert server.most_in_flight == 256
 

@@ -43,7 +43,7 @@ async def official(
     """A judge that takes the server for the provider's own host."""
     endpoint = endpoint_of("openai:small", None)
     assert endpoint is not None
-    judge = ProviderJudge(endpoint, Secret("sk-test-official"), OpenAIChat, timeout_s=5)
+    judge = ProviderJudge(endpoint, Secret("sk-test-official"), OpenAIChat, timeout_s=600)
     # The one thing that cannot be true in a test: that this machine is the provider.
     monkeypatch.setattr(vars(vars(judge)["_dialect"])["_client"], "base_url", f"{server.url}/v1")
     yield judge

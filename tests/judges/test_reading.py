@@ -192,7 +192,8 @@ def test_hostile_texts_end_quickly(text: str) -> None:
     started = time.process_time()
     with suppress(JudgeReplyInvalid):
         parse_reply(text)
-    assert time.process_time() - started < 2.0
+    # Of this process, however busy the machine is; by the square of the length it is hours.
+    assert time.process_time() - started < 60
 
 
 def test_the_size_is_bounded_in_bytes() -> None:

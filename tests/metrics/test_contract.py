@@ -93,6 +93,26 @@ def spoilt(choices: list[int]) -> Script:
     return lambda question, answer: spoil(answer)
 
 
+# What is judged at all
+
+WITH, WITHOUT = exchange("Q?", "A.", "D."), (Turn("user", "R?"), Turn("assistant", "B."))
+
+
+@each_metric
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "turns",
+    [(*WITH, *WITHOUT), (*WITHOUT, *WITH), (*WITHOUT, *WITH, *WITHOUT)],
+    ids=["first", "last", "between"],
+)
+def test_one_turn_with_context_is_enough_to_be_judged(
+    entry: Entry, strategy: str, turns: tuple[Turn, ...]
+) -> None:
+    metric = build(entry.spec.key, {"strategy": strategy})
+    assert metric.why_skipped(conversation(*turns)) is None
+    assert metric.why_skipped(conversation(*WITH)) is None
+
+
 # What comes out
 
 

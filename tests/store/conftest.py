@@ -37,5 +37,5 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def store(path: Path, empty_store: Path) -> Iterator[Store]:
     shutil.copy(empty_store, path)
-    with Store.open(path, clock=Clock(), busy_timeout_s=0.2) as opened:
+    with Store.open(path, clock=Clock()) as opened:
         yield opened

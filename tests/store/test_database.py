@@ -299,8 +299,11 @@ def test_readers_in_other_threads_only_ever_see_whole_batches(store: Store) -> N
     seen, stop = list[int](), threading.Event()
 
     def read() -> None:
-        while not stop.is_set():
+        while True:
+            is_last = stop.is_set()
             seen.append(store.conversations.count())
+            if is_last:
+                break
 
     readers = [threading.Thread(target=read) for _ in range(3)]
     for reader in readers:
@@ -310,7 +313,6 @@ def test_readers_in_other_threads_only_ever_see_whole_batches(store: Store) -> N
     stop.set()
     for reader in readers:
         reader.join()
-    assert seen
     assert {count % 7 for count in seen} == {0}
     assert store.conversations.count() == 140
 
@@ -346,7 +348,7 @@ import sys
 from pathlib import Path
 from faithtui.store.store import Store
 from tests.store.building import talk
-with Store.open(Path(sys.argv[1])) as store:
+with Store.open(Path(sys.argv[1]), busy_timeout_s=600.0) as store:
     for number in range(50):
         store.conversations.import_batch([talk(f"{sys.argv[2]}-{number}")])
 """
@@ -356,7 +358,7 @@ def run_python(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", code, *arguments])
 
 
-def test_two_processes_make_and_fill_the_same_store_at_once(path: Path) -> None:
+def test_three_processes_make_and_fill_the_same_store_at_once(path: Path) -> None:
     processes = [run_python(IMPORT_MANY, str(path), name) for name in ("a", "b", "c")]
     assert [process.wait() for process in processes] == [0, 0, 0]
     with Store.open(path) as store:
@@ -424,18 +426,19 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
 
 
 def test_a_lock_held_elsewhere_is_reported_after_the_timeout_and_then_over(
-    store: Store, path: Path
+    path: Path,
 ) -> None:
-    store.conversations.import_batch([talk("before")])
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreError, match="locked by another process"):
-        store.conversations.import_batch([talk("meanwhile")])
-    assert store.conversations.count() == 1
-    other.execute("ROLLBACK")
-    other.close()
-    store.conversations.import_batch([talk("after")])
-    assert store.conversations.count() == 2
+    with Store.open(path, busy_timeout_s=0.2) as store:
+        store.conversations.import_batch([talk("before")])
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked by another process"):
+            store.conversations.import_batch([talk("meanwhile")])
+        assert store.conversations.count() == 1
+        other.execute("ROLLBACK")
+        other.close()
+        store.conversations.import_batch([talk("after")])
+        assert store.conversations.count() == 2
 
 
 def test_a_file_locked_whole_cannot_be_opened(path: Path) -> None:

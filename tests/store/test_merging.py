@@ -249,6 +249,48 @@ def test_merging_in_any_order_is_replaying_the_union_of_the_logs(
     assert len({store.bundles.state_digest() for store in stores}) == 1
 
 
+def test_of_two_acts_at_one_clock_the_same_one_stands_in_every_store(
+    copies: Callable[[], Store],
+) -> None:
+    here, there = copies(), copies()
+    say(here, "ann", 0, "yes")
+    say(there, "ann", 0, "no")
+    ours, theirs = (store.bundles.collect() for store in (here, there))
+    (mine,), (other,) = ([a for a in each.acts if a.reviewer == "ann"] for each in (ours, theirs))
+    assert mine.clock == other.clock
+    here.bundles.merge(theirs)
+    there.bundles.merge(ours)
+    last = max(mine, other, key=lambda act: act.uid)
+    for store in (here, there):
+        assert standing(store)[claims_of(store)[0], "ann"].verdict == last.verdict
+
+
+def test_acts_are_collected_in_the_order_of_the_log_and_not_of_their_arrival(
+    copies: Callable[[], Store],
+) -> None:
+    here, there = copies(), copies()
+    for _ in range(3):
+        say(here, "ann", 0, "yes")
+    say(there, "bo", 1, "no")
+    here.bundles.merge(there.bundles.collect())
+    log = [(act.clock, act.uid) for act in here.bundles.collect().acts]
+    assert log == sorted(log)
+    assert here.bundles.collect().acts[-1].reviewer == "ann", "what came last was said before"
+
+
+@pytest.mark.parametrize(("clock", "kept"), [(1, 1), (50, 7)])
+def test_an_act_that_is_here_moves_to_an_earlier_clock_and_never_to_a_later_one(
+    copies: Callable[[], Store], clock: int, kept: int
+) -> None:
+    here, there = copies(), copies()
+    say(there, "ann", 0, "yes")
+    bundle = there.bundles.collect(reviewers=["ann"])
+    here.bundles.merge(replace(bundle, acts=(replace(bundle.acts[0], clock=7),)))
+    merged = here.bundles.merge(replace(bundle, acts=(replace(bundle.acts[0], clock=clock),)))
+    assert (merged.new, merged.known) == (0, 1)
+    assert [act.clock for act in here.bundles.collect(reviewers=["ann"]).acts] == [kept]
+
+
 def test_undo_and_redo_work_after_a_merge(copies: Callable[[], Store]) -> None:
     here, there = copies(), copies()
     say(there, "ann", 0, "no")
@@ -402,6 +444,20 @@ def test_conversations_that_are_not_here_are_counted_and_nothing_else_is_lost(
         "other turns",
         1,
     )
+
+
+def test_conversations_that_are_not_here_are_listed_by_name(
+    copies: Callable[[], Store], store: Store
+) -> None:
+    there = copies()
+    for key in ("b", "c", "a"):
+        judged(there, talk(key), {1: ["yes"]})
+        say(there, "ann", 0, "no")
+    bundle = there.bundles.collect(reviewers=["ann"])
+    claims = dict(sorted(bundle.claims.items(), key=lambda each: each[0].conversation.key))
+    for names in (claims, dict(reversed(claims.items()))):
+        merged = store.bundles.merge(replace(bundle, claims=names))
+        assert [each.conversation.key for each in merged.elsewhere] == ["a", "b", "c"]
 
 
 def test_only_some_people_and_one_run_can_be_collected(copies: Callable[[], Store]) -> None:

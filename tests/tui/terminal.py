@@ -1,7 +1,11 @@
 """A program in a pseudo terminal, and the screen that its bytes paint.
 
 Nothing here waits a fixed time: a test waits until something is on the screen, and the wait fails
-with a picture of the screen when it never comes.
+with a picture of the screen when it never comes. What was on the screen is looked at frame by
+frame, however the frames are cut into reads, so that no test depends on how fast the machine is.
+
+The screen model is our own because the programs tested paint megabytes: `pyte` takes eight times
+as long for them.
 """
 
 import codecs
@@ -22,8 +26,11 @@ from typing import Self
 from rich.cells import cell_len
 
 DOWN, HOME, ENTER, TAB, CTRL_Q = "\x1b[B", "\x1b[H", "\r", "\t", "\x11"
-PATIENCE_S = 20.0
-"""How long a text may take to appear before the test fails: far longer than it ever does."""
+PATIENCE_S = 300.0
+"""How long a text may take to appear before the test fails: far longer than on the busiest machine.
+A test that passes never waits for it."""
+_LOOK_S = 0.05
+"""How often what is no text on the screen is looked at while nothing is painted."""
 
 _SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
@@ -32,13 +39,26 @@ _SEQUENCE = re.compile(
     re.DOTALL,
 )
 _CONTROL = re.compile("([\x00-\x1f\x7f-\x9f])")
+_FRAMES_KNOWN = b"\x1b[?2026$p"
 _MOVE = re.compile(r"\x1b\[(\d*)(?:;(\d*))?[Hf]")
 
 
 class Screen:
     """Cells as a terminal would show them; knows what a Textual program writes."""
 
-    def __init__(self, columns: int, rows: int) -> None:
+    def __init__(self, columns: int, rows: int, on_frame: Callable[[], None]) -> None:
+        """Begin empty.
+
+        Args:
+            columns: Width.
+            rows: Height.
+            on_frame: Called whenever a whole frame has been painted.
+        """
+        self._on_frame = on_frame
+        self.frames = 0
+        """How many were painted."""
+        self.bells = 0
+        """How often it rang."""
         self.resize(columns, rows)
 
     def resize(self, columns: int, rows: int) -> None:
@@ -67,6 +87,9 @@ class Screen:
             self._y, self._x = int(move[1] or 1) - 1, int(move[2] or 1) - 1
         elif sequence in ("\x1b[2J", "\x1b[?1049h"):
             self.resize(self.columns, self.rows)
+        elif sequence == "\x1b[?2026l":
+            self.frames += 1
+            self._on_frame()
 
     def _put(self, text: str) -> None:
         for part in _CONTROL.split(text):
@@ -74,6 +97,8 @@ class Screen:
                 self._x = 0
             elif part == "\n":
                 self._y += 1
+            elif part == "\a":
+                self.bells += 1
             elif cell_len(part) == len(part):
                 self._paint(list(part))
             else:
@@ -97,11 +122,13 @@ class Terminal:
         columns: int = 120,
         rows: int = 40,
     ) -> None:
-        self.screen = Screen(columns, rows)
+        self.screen = Screen(columns, rows, self._look)
         self.bytes = bytearray()
         """Everything it wrote."""
         self.painted: list[str] = []
-        """The same as text without control sequences, read by read."""
+        """The same as text without control sequences, read by read. For measuring alone: how often
+        a text is painted, and in how many pieces, is a matter of speed."""
+        self._followed: dict[re.Pattern[str], list[re.Match[str]]] = {}
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
         self._ended = self._hung_up = False
@@ -152,6 +179,14 @@ class Terminal:
         self._set_size(columns, rows)
         os.kill(self.process.pid, signal.SIGWINCH)
 
+    def follow(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        """List what a pattern found on the screen since it is followed, frame by frame.
+
+        A text that stays counts once, however often it is painted. The list grows while the
+        terminal is read.
+        """
+        return self._followed.setdefault(pattern, [])
+
     def wait(self, seen: str | Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
         """Read until a text is on the screen, or until something is true.
 
@@ -162,9 +197,10 @@ class Terminal:
         deadline = time.perf_counter() + patience_s
         while not is_there():
             left = deadline - time.perf_counter()
-            if left <= 0 or not self.read(left):
-                if is_there():
-                    return
+            self.read(min(left, _LOOK_S))
+            if is_there():
+                return
+            if left <= 0 or self._ended:
                 why = f"waited {patience_s} s"
                 if self._ended:
                     why = f"the program ended with {self.process.wait()}, saying last\n"
@@ -224,7 +260,8 @@ class Terminal:
 
     def _take(self, data: bytes) -> None:
         self.bytes += data
-        if b"\x1b[?2026$p" in data:  # does the terminal know frames? Then each paint is one.
+        # Does the terminal know frames? Then each paint is one. The question may come in two reads.
+        if _FRAMES_KNOWN in self.bytes[-len(data) - len(_FRAMES_KNOWN) + 1 :]:
             self.press("\x1b[?2026;2$y")
         text = self._rest + self._decoder.decode(data)
         # A sequence may be cut between two reads: keep an unfinished one for the next.
@@ -235,6 +272,18 @@ class Terminal:
         self._rest = text[whole:]
         self.screen.write(text[:whole])
         self.painted.append(_SEQUENCE.sub("", text[:whole]))
+        if not self.screen.frames:  # What comes before the program asked, or asks for none.
+            self._look()
+
+    def _look(self) -> None:
+        """Look for all that is followed."""
+        if not self._followed:
+            return
+        text = self.screen.text
+        for pattern, found in self._followed.items():
+            match = pattern.search(text)
+            if match is not None and (not found or found[-1][0] != match[0]):
+                found.append(match)
 
     def _set_size(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

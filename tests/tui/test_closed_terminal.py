@@ -14,22 +14,18 @@ from faithtui.domain.ids import RunId
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 from tests.engine.building import conversation, store_with
-from tests.engine.willing_server import WillingServer, willing_server
-from tests.tui.terminal import ENTER, TAB, Terminal
-from tests.tui.test_terminal import command, label, open_review, said, saved
+from tests.engine.willing_server import willing_server
+from tests.tui.terminal import Terminal
+from tests.tui.test_terminal import command, given, label, open_review, said, saved, under_way
 
-SOON_S = 10.0
-"""Far longer than it takes to end, and far shorter than for ever."""
 HANG_UP, TERMINATE = 128 + signal.SIGHUP, 128 + signal.SIGTERM
 
 
-def given(terminal: Terminal, keys: str) -> None:
+def give(terminal: Terminal, keys: str) -> None:
     """Give verdicts that are called saved, and then three more that nobody waits for."""
     open_review(terminal)
     for key in keys:
-        while not label(terminal, key):
-            pass
-    terminal.settle()
+        label(terminal, key)
     terminal.press("y", "n", "y")
 
 
@@ -42,12 +38,12 @@ def test_closing_the_terminal_ends_the_app_and_keeps_every_label(
     judged: Path, environment: Mapping[str, str]
 ) -> None:
     with Terminal(command(judged), environment) as terminal:
-        given(terminal, "ynix")
+        give(terminal, "ynix")
         told = Counter(saved(terminal))
-        assert terminal.hang_up(SOON_S) == HANG_UP
+        assert terminal.hang_up() == HANG_UP
     assert told.total() >= 4
     assert is_whole(judged)
-    assert told - said(judged) == Counter(), "something was called saved and is not there"
+    assert told - given(judged) == Counter(), "something was called saved and is not there"
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
@@ -55,14 +51,14 @@ def test_a_signal_ends_the_app_and_gives_the_terminal_back(
     judged: Path, environment: Mapping[str, str], number: signal.Signals
 ) -> None:
     with Terminal(command(judged), environment) as terminal:
-        given(terminal, "yn")
+        give(terminal, "yn")
         terminal.wait(lambda: len(saved(terminal)) > 2)
         os.kill(terminal.process.pid, number)
-        assert terminal.wait_end(SOON_S) == 128 + number
+        assert terminal.wait_end() == 128 + number
         told = Counter(saved(terminal))
     assert terminal.bytes.rfind(b"\x1b[?1049l") > terminal.bytes.rfind(b"\x1b[?1049h")
     assert is_whole(judged)
-    assert told - said(judged) == Counter()
+    assert told - given(judged) == Counter()
 
 
 def test_a_terminal_that_closes_while_the_store_opens_ends_the_app(
@@ -70,7 +66,7 @@ def test_a_terminal_that_closes_while_the_store_opens_ends_the_app(
 ) -> None:
     with Terminal(command(judged), environment) as terminal:
         terminal.wait("RUNS")
-        assert terminal.hang_up(SOON_S) == HANG_UP
+        assert terminal.hang_up() == HANG_UP
     assert said(judged) == Counter()
 
 
@@ -82,36 +78,19 @@ def test_a_terminal_that_closes_while_an_editor_is_open_ends_the_app(
     # It outlives its terminal, so that the app cannot be asked to leave; ends with the test.
     stubborn.write_text(f"#!/bin/sh\ntouch {opened}\nwhile [ ! -e {ended} ]; do sleep 0.1; done\n")
     stubborn.chmod(0o755)
-    with Terminal(command(judged), {**environment, "VISUAL": str(stubborn)}) as terminal:
-        given(terminal, "yn")
+    # With a person's patience: an app that waits for an editor is not waited for.
+    program = [sys.executable, "-m", "faithtui", "--store", str(judged)]
+    with Terminal(program, {**environment, "VISUAL": str(stubborn)}) as terminal:
+        give(terminal, "yn")
         terminal.wait(lambda: len(saved(terminal)) > 2)
         terminal.press("\x05")
-        for _ in range(400):
-            if not opened.exists():
-                terminal.settle()
-        assert opened.exists()
+        terminal.wait(opened.exists)
         told = Counter(saved(terminal))
         try:
-            assert terminal.hang_up(SOON_S) == HANG_UP
+            assert terminal.hang_up() == HANG_UP
         finally:
             ended.touch()
-    assert told - said(judged) == Counter()
-
-
-def under_way(terminal: Terminal, server: WillingServer) -> None:
-    """Begin a run, and wait until some of its questions were answered and others are asked."""
-    terminal.wait("No runs yet")
-    terminal.press("n")
-    terminal.wait("one run per metric")
-    terminal.press(TAB)
-    terminal.wait("provider:model")
-    server.latency_s = 0.02
-    terminal.press(ENTER)
-    terminal.wait("PROGRESS  #1")
-    terminal.wait(lambda: server.answered > 10)
-    server.latency_s = 600.0
-    asked = server.answered
-    terminal.wait(lambda: server.in_flight > 0 and server.answered >= asked)
+    assert told - given(judged) == Counter()
 
 
 def only_run(path: Path) -> RunRow:
@@ -140,17 +119,17 @@ def test_a_run_that_is_on_when_the_terminal_goes_is_left_to_be_continued(
         settings = f'judge = "openai:w"\nbase_url = "{server.url}"\n'
         (tmp_path / "home" / "config.toml").write_text(settings)
         with Terminal(command(path), environment) as terminal:
-            under_way(terminal, server)
+            under_way(terminal, server, path)
             if how is None:
-                assert terminal.hang_up(SOON_S) == HANG_UP
+                assert terminal.hang_up() == HANG_UP
             else:
                 os.kill(terminal.process.pid, how)
-                assert terminal.wait_end(SOON_S) == 128 + how
+                assert terminal.wait_end() == 128 + how
         row = only_run(path)
         assert row.state is RunState.CANCELLED
         assert row.pending > 0
         assert is_whole(path)
-        server.latency_s = 0.0
+        server.answers_no_more_than = None
         subprocess.run(
             [sys.executable, "-m", "faithtui", "--store", str(path), "run", "--resume", "1"],
             env=environment,

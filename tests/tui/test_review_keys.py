@@ -193,6 +193,24 @@ async def test_a_long_range_asks_first(
     assert [each[0] for each in acts(store_path)] == ["bulk"] * 5
 
 
+@pytest.mark.parametrize(("moves", "asks"), [(1, False), (2, True)])
+async def test_only_a_range_of_more_than_so_many_claims_asks(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, asks: bool
+) -> None:
+    monkeypatch.setattr("faithtui.tui.screens.judging.ASK_ABOVE", 2)
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "m", *["j"] * moves, "n")
+        assert isinstance(app.screen, ConfirmDialog) is asks
+        if asks:
+            assert acts(store_path) == [], "nothing is given before it is answered"
+            await press(pilot, "escape")
+            assert acts(store_path) == []
+            await press(pilot, "n", "y")
+        assert f"{moves + 1} claims = NO contradicted, in bulk" in status(app)
+    assert [each[:2] for each in acts(store_path)] == [("bulk", "no")] * (moves + 1)
+
+
 @pytest.mark.parametrize("key", ["m", "escape"])
 async def test_a_range_can_be_dropped(app: FaithApp, store_path: Path, key: str) -> None:
     async with app.run_test(size=SIZE) as pilot:

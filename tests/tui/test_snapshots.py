@@ -199,7 +199,9 @@ def metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaithApp:
     """An app on a conversation that every metric judged; the newest run is the first in a list."""
     monkeypatch.chdir(tmp_path)
     boots(Path("boots.db"))
-    return FaithApp(Path("boots.db"), reviewer="ann", now=lambda: NOON)
+    app = FaithApp(Path("boots.db"), reviewer="ann", now=lambda: NOON)
+    app.session.seconds = lambda: 0.0
+    return app
 
 
 @pytest.mark.parametrize("size", SIZES, ids=named)
@@ -236,6 +238,7 @@ def test_empty(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     app = FaithApp(Path("empty.db"), reviewer="ann", now=lambda: NOON)
+    app.session.seconds = lambda: 0.0
     assert snap_compare(app, terminal_size=(80, 24), run_before=after("g", letter))
 
 
