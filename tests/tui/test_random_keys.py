@@ -1,0 +1,31 @@
+"""Any keys, in any order, as fast as a terminal hands them over: no traceback, nothing lost."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.tui.random_keys import SIZES, Typist, listen
+
+KEYS = int(os.environ.get("FAITHTUI_FUZZ_KEYS", "2000"))
+"""Keys typed in all; `.ci/wide` types more."""
+SEEDS = (1, 2, 3, 4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_random_keys_end_in_no_traceback_and_lose_nothing_that_was_called_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    typist = Typist(seed, tmp_path)
+    typist.fill()
+    listen(typist, monkeypatch)
+    sizes = random.Random(seed)
+    while typist.typed < KEYS // len(SEEDS):
+        await typist.session(sizes.choice(SIZES))
+    stored = typist.stored()
+    assert not typist.told - stored, "said to be saved, and not in the store"
+    assert not stored - typist.taken, "in the store, and given by no key"
+    print(typist.visited, typist.told, typist.taken, stored)
+    assert typist.told
+    print(typist.visited, typist.told, typist.taken, stored)
