@@ -71,6 +71,8 @@ class Navigation:
         self._is_busy = False
         self._is_followed = True
         """Whether every message is handled that what was done last has brought about."""
+        self._is_laid_out = True
+        """Whether every widget of the screen has its place, or was given the time to get it."""
 
     @property
     def is_settled(self) -> bool:
@@ -176,6 +178,7 @@ class Navigation:
         """Do the next thing, then follow it; a change goes before a key, being caused by one."""
         if not self._app.screen_stack:
             self._inputs.clear()  # the app is leaving
+            self._is_laid_out = True
         if self._changes:
             change, done = self._changes.popleft()
             await _done(change)
@@ -185,6 +188,9 @@ class Navigation:
             self._follow()
         elif not self._is_followed:
             self._follow()
+        elif self._inputs and not self._is_laid_out:
+            self._is_laid_out = True
+            self._app.screen.call_after_refresh(self._app.call_later, self._take_turn)
         elif (event := self._next_input()) is not None:
             self._is_followed = False
             await self._hand_on(event)
@@ -237,6 +243,8 @@ class Navigation:
             self._climb(self._focus, hops - 1)
             return
         self._is_followed = True
+        # Lists of Textual's know nothing of their rows before, and fail on keys (`_move_page`).
+        self._is_laid_out = not self._app.screen._layout_required
         await self._take_turn()
 
 
