@@ -134,7 +134,7 @@ class Navigation:
                 return
             while self._app.screen is not window:
                 await self._app.pop_screen()
-            await _done(answer)
+            await _carry_out(answer)
 
         return self.change_screens(close)
 
@@ -181,7 +181,7 @@ class Navigation:
             self._is_laid_out = True
         if self._changes:
             change, done = self._changes.popleft()
-            await _done(change)
+            await _carry_out(change)
             if not done.done():
                 done.set_result(None)
             self._is_followed = False
@@ -248,7 +248,7 @@ class Navigation:
         await self._take_turn()
 
 
-async def _done(change: Change) -> None:
+async def _carry_out(change: Change) -> None:
     result = change()
     if isawaitable(result):
         await result

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import random
 import re
 from collections import Counter, deque
@@ -29,7 +30,7 @@ from tests.tui.building import NOON, shop
 from tests.tui.driving import has_settled, type_ahead
 
 SIZES = ((80, 24), (120, 40), (200, 60))
-SESSION = 250
+SESSION = 700
 """Keys after which the app is started anew."""
 OWN = frozenset({Action.BLIND, Action.AGREED, Action.OVERRIDDEN, Action.REPEATED})
 """What a verdict of one's own is stored as."""
@@ -137,9 +138,8 @@ class Typist:
                 keys += [choose.choice(self._keys)]
         return keys
 
-    async def type_into(self, app: FaithApp, count: int) -> None:
-        """Type about that many keys, until the app is left at the latest."""
-        end = self.typed + count
+    async def type_into(self, app: FaithApp, end: int) -> None:
+        """Type until that many keys are typed in all, or the app is left."""
         while self.typed < end and app.is_running and app._exception is None:
             keys = self.burst()
             self.typed += len(keys)
@@ -158,8 +158,14 @@ class Typist:
                     await self.until_calm(app)
         await self.until_calm(app)
 
-    async def session(self, size: tuple[int, int]) -> None:
-        """Start the app beside a run, type, and leave."""
+    async def type_keys(self, count: int) -> None:
+        """Type that many keys, in terminals of each size in turn."""
+        sizes = itertools.cycle((*SIZES[self.seed % 3 :], *SIZES[: self.seed % 3]))
+        while self.typed < count:
+            await self.session(next(sizes), min(count, self.typed + SESSION))
+
+    async def session(self, size: tuple[int, int], end: int) -> None:
+        """Start the app beside a run, type until that many keys are typed in all, and leave."""
         app = FaithApp(
             self.store_path,
             reviewer="ann",
@@ -173,7 +179,7 @@ class Typist:
                 await asyncio.sleep(0.001)
             await self.until_calm(app)
             begin_run_beside(app)
-            await self.type_into(app, SESSION)
+            await self.type_into(app, end)
             if app.is_running and app._exception is None:
                 stands_in_order(app)
             self.judge.open_for_good()
@@ -191,8 +197,7 @@ class Typist:
             await until_settled(app)
             if all(each.is_finished for each in app.workers):
                 return
-            if app._finishing:  # quitting waits for the answers that are on their way
-                self.judge.let_through()
+            self.judge.let_through()  # quitting waits for answers, and whoever asks again does
             await asyncio.sleep(0.001)
 
     def stored(self) -> Said:
