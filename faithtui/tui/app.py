@@ -120,8 +120,6 @@ class FaithApp(LeavingApp):
         self._bookmarks = bookmarks
         self._place: Place | None = None
         self._data_version = -1
-        self._early: list[events.Key] | None = None
-        """Keys that came between the first rows and the store; None: none are held back."""
         self._switch_interval = sys.getswitchinterval()
         for each in theme.THEMES.values():
             self.register_theme(each)
@@ -166,15 +164,7 @@ class FaithApp(LeavingApp):
         self.call_after_refresh(self.open)
 
     async def on_event(self, event: events.Event) -> None:
-        """Let runs rest while what somebody pressed is drawn.
-
-        What is typed at the first rows, before the store is open, waits for it.
-        """
-        if isinstance(event, events.Key) and self._early is not None and event.key != "ctrl+q":
-            self._early.append(event)
-            return
-        if isinstance(event, events.Key) and not self.screen_stack:
-            return  # it came while the app was leaving
+        """Let runs rest while what somebody pressed is drawn."""
         if isinstance(event, (events.Key, events.MouseDown)):
             for run in self.session.active:
                 run.give_way(GIVE_WAY_S)
@@ -207,7 +197,8 @@ class FaithApp(LeavingApp):
     async def _painted(self, rows: "tuple[RunRow, ...]") -> None:
         """Let the list of runs draw what was read, and wait until it has."""
         painted = asyncio.Event()
-        self._early = []
+        # What is typed at the first rows is meant for what they lead to.
+        self.navigation.hold_keys(self.open)
         self.screen.post_message(FirstLook(rows))
         self.screen.call_after_refresh(painted.set)
         await painted.wait()
@@ -230,14 +221,7 @@ class FaithApp(LeavingApp):
         self._go_where_one_stopped()
         self.reload_screens()
         self.resume_at_once()
-        early, self._early = self._early, None
-        self._hand_on(early or [])
-
-    def _hand_on(self, early: list[events.Key]) -> None:
-        """Give keys that came too early one by one, each when the one before is done with."""
-        if early:
-            self.post_message(early[0])
-            self.call_after_refresh(self._hand_on, early[1:])
+        self.navigation.release_keys(self.open)
 
     def _go_where_one_stopped(self) -> None:
         """Go on at the place of the bookmark, and keep it up to date from now on."""
@@ -261,9 +245,9 @@ class FaithApp(LeavingApp):
         """Say why there is no store, and the way out."""
         from faithtui.tui.screens.refused import RefusedScreen
 
-        self._early = None
+        self.navigation.release_keys(self.open)
         self._exit_code = event.error.exit_code
-        self.push_screen(RefusedScreen(str(event.error), self._store_path))
+        self.navigation.open_window(RefusedScreen(str(event.error), self._store_path))
 
     def poll(self) -> None:
         """Read again when anybody wrote, in this process or in another one."""

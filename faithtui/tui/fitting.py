@@ -4,6 +4,7 @@ from textual import events
 from textual.app import App
 
 from faithtui.tui.keys import keys_by_id
+from faithtui.tui.navigation import Navigation
 from faithtui.tui.plans import LEAST
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.too_small import TooSmall
@@ -22,6 +23,7 @@ class FittingApp(App[None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
+        self.navigation = Navigation(self, self.hand_on, lambda: self.quit_keys, self.tell_given_up)
         self._room = (0, 0)
 
     async def on_mount(self) -> None:
@@ -59,12 +61,27 @@ class FittingApp(App[None]):
                 return least
         return LEAST
 
+    @property
+    def quit_keys(self) -> tuple[str, ...]:
+        """Keys that quit."""
+        return tuple(self.session.keymap.get("app.quit", "ctrl+q").split(","))
+
     async def on_event(self, event: events.Event) -> None:
-        """Keep keys and the mouse from what is covered."""
+        """Let what somebody does wait for its turn."""
+        if self.navigation.takes(event):
+            self.navigation.take_input(event)
+        else:
+            await self.hand_on(event)
+
+    async def hand_on(self, event: events.Event) -> None:
+        """Give an event to the screen; keep keys and the mouse from what is covered."""
         if isinstance(event, events.InputEvent) and not event.is_forwarded and self.is_small:
             event.stop()
-            quits = self.session.keymap.get("app.quit", "ctrl+q").split(",")
-            if isinstance(event, events.Key) and event.key in quits:
+            if isinstance(event, events.Key) and event.key in self.quit_keys:
                 await self.run_action("leave")
             return
         await super().on_event(event)
+
+    def tell_given_up(self) -> None:
+        """Say that what keys waited for does not come any more."""
+        raise NotImplementedError

@@ -70,7 +70,7 @@ class LeavingApp(RunningApp):
             if answer == "yes":
                 self.finish_and_leave()
 
-        self.push_screen(
+        self.navigation.open_window(
             ConfirmDialog(
                 "A run is on. Quit?",
                 "The run stops here. The answers on their way are waited for and kept. Everything "
@@ -91,7 +91,7 @@ class LeavingApp(RunningApp):
         self._finishing = True
         self._cancel()
         if not await self._finished(TELL_AFTER_S):
-            self.push_screen(FinishingDialog(self.session))
+            self.navigation.open_window(FinishingDialog(self.session))
             while not await self._finished(_LOOK_S):
                 pass
         await self._leave()

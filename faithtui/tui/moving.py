@@ -7,11 +7,13 @@ from textual import on
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen, Screen
+from textual.theme import ThemeProvider
 
 from faithtui.tui import catalog, palette
 from faithtui.tui.fitting import FittingApp
 from faithtui.tui.lines import Piece
 from faithtui.tui.messages import Go
+from faithtui.tui.navigation import CommandWindow
 from faithtui.tui.queue import ClaimQueue
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.session import Session
@@ -119,7 +121,7 @@ class MovingApp(FittingApp):
             self._before.append(self.here)
         self.here = name
         self.install(name)
-        self.switch_screen(name)
+        self.navigation.show_main(name)
 
     def _tells(self, name: str) -> bool:
         """Say whether a screen would show what a blind reviewer must not see."""
@@ -156,7 +158,21 @@ class MovingApp(FittingApp):
             elif name is not None and isinstance(screen.focused, VirtualList):
                 screen.focused.action_edge(0)
 
-        self.push_screen(GoDialog(), chosen)
+        self.navigation.open_window(GoDialog(), chosen)
+
+    def action_command_palette(self) -> None:
+        """Offer every command."""
+        self.navigation.open_window(CommandWindow(id="--command-palette"))
+
+    def search_themes(self) -> None:
+        """Offer every theme."""
+        themes = CommandWindow(providers=[ThemeProvider], placeholder="Search for themes…")
+        self.navigation.open_window(themes)
+
+    def tell_given_up(self) -> None:
+        """Say that what keys waited for does not come any more."""
+        if isinstance(self.screen, FaithScreen):
+            self.screen.refuse("given up")
 
     def action_go_back(self) -> None:
         """Go to the screen before."""
@@ -169,7 +185,7 @@ class MovingApp(FittingApp):
         """Explain the screen."""
         from faithtui.tui.screens.dialogs import HelpDialog
 
-        self.push_screen(HelpDialog.about(self.screen, self.session.keys))
+        self.navigation.open_window(HelpDialog.about(self.screen, self.session.keys))
 
     def action_jump(self) -> None:
         """Put a letter on everything that one can go to."""
@@ -181,7 +197,7 @@ class MovingApp(FittingApp):
 
         places = targets(self.screen)
         if places:
-            self.push_screen(JumpScreen(places), chosen)
+            self.navigation.open_window(JumpScreen(places), chosen)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what leads nowhere."""
@@ -193,4 +209,4 @@ class MovingApp(FittingApp):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer everything that can be done now, with its key and its id."""
-        yield from palette.commands(self, screen, self.go, self.session.keymap)
+        yield from palette.commands(self, screen, self.go, self.session.keymap, self.navigation)

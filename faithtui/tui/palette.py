@@ -1,6 +1,6 @@
 """What the palette of commands offers: every action that can be done now, with its key and id."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from textual.app import App, SystemCommand
@@ -11,6 +11,7 @@ from textual.screen import Screen
 
 from faithtui.tui import catalog
 from faithtui.tui.keys import KeyNames, display, keys_by_id
+from faithtui.tui.navigation import Navigation
 
 
 class Commands(Provider):
@@ -35,6 +36,7 @@ def commands(
     screen: Screen[Any],
     go: Callable[[str], object],
     keymap: Mapping[str, str],
+    navigation: Navigation,
 ) -> Iterator[SystemCommand]:
     """List the commands of a screen as it is now.
 
@@ -43,6 +45,7 @@ def commands(
         screen: Its screen.
         go: Goes to a main screen by name.
         keymap: Keys by id where they are not the default ones.
+        navigation: Lets commands run when the palette is closed.
     """
     names = KeyNames(keymap)
     found: dict[str, tuple[list[str], ActiveBinding]] = {}
@@ -60,7 +63,7 @@ def commands(
         yield SystemCommand(
             f"{_small(binding.description)}  ({' '.join(keys)})  {name}",
             names.fill(binding.tooltip or binding.description),
-            _runner(app, binding.action, each.node),
+            _runner(app, navigation, binding.action, each.node),
         )
     prefix = keys_by_id(keymap, "app.go", "g")[0]
     for name, (own, words) in catalog.SCREENS.items():
@@ -73,9 +76,9 @@ def _small(words: str) -> str:
     return words[:1].lower() + words[1:]
 
 
-def _runner(app: App[None], action: str, node: Any) -> Callable[[], Awaitable[None]]:
-    async def run() -> None:
-        await app.run_action(action, node)
+def _runner(app: App[None], navigation: Navigation, action: str, node: Any) -> Callable[[], None]:
+    def run() -> None:
+        navigation.change_screens(lambda: app.run_action(action, node))
 
     return run
 

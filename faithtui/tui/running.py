@@ -12,6 +12,7 @@ from faithtui.engine.requests import RunRequest
 from faithtui.store.run_records import RunState
 from faithtui.tui.messages import NewRunWanted, ResumeWanted
 from faithtui.tui.moving import MovingApp
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.session import Session
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class RunningApp(MovingApp):
         """Read what the form needs, then show it."""
         self.prepare_form()
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="form", exit_on_error=False)
     async def prepare_form(self) -> None:
         """Read metrics and sources and show the form."""
@@ -58,7 +60,7 @@ class RunningApp(MovingApp):
         remembered = await asyncio.to_thread(_remembered, store)
         if sources:
             specs = [each.spec for each in registry.METRICS]
-            self.push_screen(
+            self.navigation.open_window(
                 NewRunScreen(
                     specs,
                     sources,
@@ -122,7 +124,9 @@ class RunningApp(MovingApp):
             return
         self._beginning.add(run_id)
         self.waiting = [each for each in self.waiting if each != run_id]
-        self.take_up(run_id, follow=follow)
+        worker = self.take_up(run_id, follow=follow)
+        if follow:
+            self.navigation.hold_keys_for(worker, can_give_up=False)
 
     @on(ResumeWanted)
     def resume_run(self, event: ResumeWanted) -> None:

@@ -1,8 +1,12 @@
 """Driving the app in tests: wait for what it does, and read what it shows."""
 
+import contextlib
+import unicodedata
 from collections.abc import Callable
 
+from textual import events
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.review import ReviewScreen
@@ -12,8 +16,12 @@ from faithtui.tui.widgets.pane import Pane
 
 async def calm(pilot: Pilot[None]) -> None:
     """Wait until nothing is read, saved or drawn any more."""
+    app = pilot.app
+    assert isinstance(app, FaithApp)
     for _ in range(50):
-        await pilot.app.workers.wait_for_complete()
+        await until(pilot, lambda: has_settled(app))
+        with contextlib.suppress(WorkerCancelled):  # a later one took its place
+            await pilot.app.workers.wait_for_complete()
         await pilot.pause()
         if all(worker.is_finished for worker in pilot.app.workers):
             return
@@ -41,6 +49,27 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
     for key in keys:
         await pilot.press(key)
         await calm(pilot)
+
+
+def has_settled(app: FaithApp) -> bool:
+    """Whether every key that was posted was handled, or nobody handles any more."""
+    is_through = app.navigation.is_settled and app.message_queue_size == 0
+    return is_through or not app.is_running or app._exception is not None
+
+
+def type_ahead(app: FaithApp, *keys: str) -> None:
+    """Post keys as a terminal's driver does with the bytes of one read: none waits for another."""
+    for key in keys:
+        app.post_message(_event_of(key))
+
+
+def _event_of(key: str) -> events.Key:
+    if len(key) == 1:
+        return events.Key(key, key)
+    try:
+        return events.Key(key, unicodedata.lookup(key.replace("_", " ").upper()))
+    except KeyError:
+        return events.Key(key, None)
 
 
 async def reviewing(pilot: Pilot[None]) -> ReviewScreen:

@@ -77,7 +77,9 @@ async def test_one_key_tells_how_good_it_is(app: FaithApp, size: tuple[int, int]
             await press(pilot, "A")
             assert not tells(app)
             await press(pilot, *keys)
-        offered = [each.title for each in commands(app, app.screen, lambda name: None, {})]
+        offered = [
+            each.title for each in commands(app, app.screen, lambda name: None, {}, app.navigation)
+        ]
         assert "about the judge  (A)  screen.judge" in offered
 
 

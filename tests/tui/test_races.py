@@ -6,6 +6,7 @@ import pytest
 from textual import events
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.review import Action
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -164,7 +165,7 @@ async def test_fast_keys_give_each_claim_one_verdict(
         await calm(pilot)
     log = acts(store_path)
     given = [each for each in log if each[1] is not None]
-    taken_back = [each for each in log if each[0] == "undone"]
+    taken_back = [each for each in log if each[0] == Action.WITHDRAWN]
     with Store.open(store_path) as store, store._database.reading() as connection:
         claims = connection.exec_driver_sql(
             "SELECT count(DISTINCT claim_id) FROM human_label "

@@ -20,6 +20,7 @@ from faithtui.tui.drawing import agreement_parts as parts
 from faithtui.tui.exporting import refusal, told, written_report
 from faithtui.tui.lines import BLANK, Line, Piece, shown_line
 from faithtui.tui.messages import Go
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.queue import item_of
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.dialogs import PickDialog
@@ -363,7 +364,7 @@ class AgreementScreen(FaithScreen):
             if row is not None:
                 self.open_unit(units[int(row)])
 
-        self.app.push_screen(
+        self.navigation.open_window(
             PickDialog(
                 f"judge {judge}, people {human}: {fmt.plural(len(units), *words)}",
                 lambda width: draw.unit_lines(units, finding, width),
@@ -396,6 +397,7 @@ class AgreementScreen(FaithScreen):
             each = draw.level_of(self.agreement.report, self.level).disagreements[event.row]
             self.open_unit(draw.Unit(each.claim, each.conversation, each.key, each.turn, each.text))
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="open", exit_on_error=False)
     async def open_unit(self, unit: draw.Unit) -> None:
         """Find the conversation of a unit in the run and review it."""

@@ -14,6 +14,7 @@ from faithtui.tui import format as fmt
 from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import Piece, shown_line
 from faithtui.tui.messages import Failed
+from faithtui.tui.navigation import Navigation, holds_keys, navigation_of
 from faithtui.tui.plans import LEAST
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
@@ -97,6 +98,11 @@ class FaithScreen(Screen[None]):
     def keys(self) -> KeyNames:
         """What keys are called in sentences."""
         return self.session.keys
+
+    @property
+    def navigation(self) -> Navigation:
+        """What opens windows, between keys."""
+        return navigation_of(self)
 
     def make_panes(self) -> Panes:
         """Make the panes, the one to begin in first."""
@@ -202,6 +208,7 @@ class FaithScreen(Screen[None]):
         """Give each pane its place again."""
         self.query_one(Panes).zoom(None)
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="judge", exit_on_error=False)
     async def action_about_judge(self) -> None:
         """Say what is known of the judge of the run."""
@@ -212,7 +219,7 @@ class FaithScreen(Screen[None]):
             return
         facts = await self.read(facts_of, self.session, run)
         if self.is_current and self.session.run == run:
-            self.app.push_screen(JudgeDialog(f"The judge of run #{run}", facts, self.keys))
+            self.navigation.open_window(JudgeDialog(f"The judge of run #{run}", facts, self.keys))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""

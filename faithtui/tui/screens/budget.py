@@ -8,13 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Grid, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow
 from faithtui.tui import format as fmt
 from faithtui.tui.amounts import read_tokens, read_usd, typed_tokens, typed_usd
+from faithtui.tui.navigation import Window
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.plain_input import PlainInput
 
@@ -28,7 +28,7 @@ class BudgetWanted:
     tokens: int | None
 
 
-class BudgetScreen(ModalScreen[BudgetWanted | None]):
+class BudgetScreen(Window[BudgetWanted | None]):
     """Two limits of a run; answers with what they are to be.
 
     Args:

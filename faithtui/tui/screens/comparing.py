@@ -354,7 +354,7 @@ class ComparingScreen(FaithScreen):
             return
         passage = chosen.passages[chosen.passage]
         numbers = image_numbers(chosen.view)
-        self.app.push_screen(
+        self.navigation.open_window(
             TextDialog(
                 f"P{passage.document.number} · turn {passage.turn + 1}",
                 lambda width: draw_evidence.full_passage(passage, numbers, width),

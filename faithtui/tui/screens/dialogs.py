@@ -6,18 +6,19 @@ from typing import Any, ClassVar, Self
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 
 from faithtui.tui import catalog
 from faithtui.tui.help import active_keys, help_lines, help_texts
 from faithtui.tui.keys import KeyHint, KeyNames
 from faithtui.tui.lines import Line, Piece, line, wrap
+from faithtui.tui.navigation import Window
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
 from faithtui.tui.widgets.witness import WitnessPane, WitnessRowPane
 
 
-class Dialog(ModalScreen[str | None]):
+class Dialog(Window[str | None]):
     """A pane above the screen, and its keys."""
 
     CSS_PATH = "dialogs.tcss"
@@ -52,10 +53,7 @@ class Dialog(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Fill the pane."""
-        panes = self.query(Pane)
-        if not panes:
-            return  # the app is being left before this window was ever drawn
-        pane = panes.first()
+        pane = self.query_one(Pane)
         pane.show(self._build)
         pane.focus()
         # A pane as high as its lines is measured before it has any.

@@ -11,7 +11,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Grid, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Select
 from textual.worker import Worker, WorkerState
 
@@ -30,6 +29,7 @@ from faithtui.store.sample_records import SampleRow
 from faithtui.tui.drawing.queue import preview
 from faithtui.tui.lines import Piece, shown, wrap
 from faithtui.tui.messages import Failed
+from faithtui.tui.navigation import Window, holds_keys
 from faithtui.tui.screens.new_run import ChoicePane
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.bars import KeyBar
@@ -102,7 +102,7 @@ def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-class DrawScreen(ModalScreen[SampleId | None]):
+class DrawScreen(Window[SampleId | None]):
     """What to draw from a run; answers with the sample.
 
     Args:
@@ -307,6 +307,7 @@ class DrawScreen(ModalScreen[SampleId | None]):
             self.complain("drawing …")
             self.draw(request)
 
+    @holds_keys(can_give_up=False)
     @work(exclusive=True, group="draw", exit_on_error=False)
     async def draw(self, request: SampleRequest) -> None:
         """Draw and store the sample."""
@@ -379,7 +380,7 @@ class DrawScreen(ModalScreen[SampleId | None]):
         )
 
 
-class ExtendScreen(ModalScreen[int | None]):
+class ExtendScreen(Window[int | None]):
     """How many more to draw of a sample; answers with the number.
 
     Args:

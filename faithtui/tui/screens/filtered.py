@@ -11,6 +11,7 @@ from faithtui.domain.filters import Filter, Ground, names_for, read_filter
 from faithtui.store.run_records import SavedView
 from faithtui.tui.lines import Piece, shown_line
 from faithtui.tui.marks import Marks
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.saved_views import SavedViewsDialog
 from faithtui.tui.session import ListState
@@ -176,6 +177,7 @@ class FilteredScreen(FaithScreen):
         self.query_one(FilterBar).show(view.filter)
         self.search()
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="views", exit_on_error=False)
     async def action_views(self) -> None:
         """Read the saved views and let one be chosen, saved or deleted."""
@@ -183,7 +185,7 @@ class FilteredScreen(FaithScreen):
         views = await self.read(store.saved_views.of, self.LIST)
         here = SavedView("", self.state.filter, self.state.sort)
         dialog = SavedViewsDialog(store.saved_views, self.LIST, views, here, self.keys)
-        self.app.push_screen(dialog, self._taken)
+        self.navigation.open_window(dialog, self._taken)
 
     def _taken(self, chosen: SavedView | None) -> None:
         if chosen is not None:

@@ -50,7 +50,7 @@ class ImageScreen(FaithScreen):
             if row is not None:
                 self.open_image(images[int(row)])
 
-        self.app.push_screen(
+        self.navigation.open_window(
             PickDialog(f"Images {len(images)}", lambda width: image_list(images, width)), chosen
         )
 

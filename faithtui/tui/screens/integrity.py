@@ -26,6 +26,7 @@ from faithtui.tui.drawing.integrity import (
 from faithtui.tui.drawing.lists import run_crumbs
 from faithtui.tui.lines import BLANK, Line, Piece, line
 from faithtui.tui.messages import Go
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.queue import ClaimQueue
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.dialogs import ConfirmDialog, PickDialog
@@ -206,6 +207,7 @@ class IntegrityScreen(FaithScreen):
         if event.choice == self.choice:
             self._draw_detail(event.choice, event.rows)
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="open", exit_on_error=False)
     async def list_entries(self, run: RunId, kind: FindingKind) -> None:
         """Read the entries of a kind for choosing one."""
@@ -214,6 +216,7 @@ class IntegrityScreen(FaithScreen):
         rows = await self.read(findings.rows, ids[:MOST_LISTED])
         self.post_message(self.Listed(kind, rows, len(ids)))
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="open", exit_on_error=False)
     async def queue_up(
         self, run: RunId, kind: FindingKind | None, start: ClaimId | None = None
@@ -259,7 +262,7 @@ class IntegrityScreen(FaithScreen):
         def seen(places: Sequence[int]) -> None:
             self._expose([rows[place] for place in places])
 
-        self.app.push_screen(PickDialog(title, build, seen=seen), chosen)
+        self.navigation.open_window(PickDialog(title, build, seen=seen), chosen)
 
     def _open(self, kind: FindingKind, row: FindingRow) -> None:
         """Review the claim of an entry among those of its kind, else its conversation."""
@@ -348,7 +351,9 @@ class IntegrityScreen(FaithScreen):
                 self.seen_by = self.session.claims or "blind"
                 self._draw(fresh=True)
 
-        self.app.push_screen(ConfirmDialog("See findings while blind?", BLIND_WORDS[0]), answered)
+        self.navigation.open_window(
+            ConfirmDialog("See findings while blind?", BLIND_WORDS[0]), answered
+        )
 
     # Drawing
 

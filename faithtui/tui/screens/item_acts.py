@@ -18,6 +18,7 @@ from faithtui.tui import format as fmt
 from faithtui.tui.exporting import refusal, told, written_report
 from faithtui.tui.lines import Piece
 from faithtui.tui.messages import Go, ResumeWanted
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.queue import ClaimQueue
 from faithtui.tui.screens.filtered import FilteredScreen
 
@@ -90,6 +91,7 @@ class ItemActsScreen(FilteredScreen):
         """The order in force."""
         raise NotImplementedError
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="gather", exit_on_error=False)
     async def action_queue(self) -> None:
         """Read the claims of what is marked, else those that the filter finds."""
@@ -170,6 +172,7 @@ class ItemActsScreen(FilteredScreen):
         """Say where it is."""
         self.say(*event.told)
 
+    @holds_keys(can_give_up=False)
     @work(exclusive=True, group="retry", exit_on_error=False)
     async def action_retry(self) -> None:
         """Ask again what failed."""

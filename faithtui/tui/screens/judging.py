@@ -15,6 +15,7 @@ from faithtui.tui import format as fmt
 from faithtui.tui import place
 from faithtui.tui.drawing.verdict import VERDICT_IDS, choices
 from faithtui.tui.lines import Piece
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screens.dialogs import ConfirmDialog
 from faithtui.tui.screens.guideline import GuidelineDialog
 from faithtui.tui.screens.noting import NotingScreen
@@ -332,7 +333,7 @@ class JudgingScreen(NotingScreen):
                 self._save_range(chosen, verdict, f"{words}, in bulk")
 
         if len(chosen) > ASK_ABOVE:
-            self.app.push_screen(
+            self.navigation.open_window(
                 ConfirmDialog(
                     f"{words}?",
                     "Given at once they are no readings: agreement does not count them. "
@@ -426,11 +427,12 @@ class JudgingScreen(NotingScreen):
         self.forget_prepared()
         self.reload()
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="guideline", exit_on_error=False)
     async def action_guideline(self) -> None:
         """Show the guideline."""
         versions = await self.read(self.session.store.guidelines.versions)
-        self.app.push_screen(GuidelineDialog(self.session, versions))
+        self.navigation.open_window(GuidelineDialog(self.session, versions))
 
     def forget_prepared(self) -> None:
         """Drop conversations that were read ahead."""

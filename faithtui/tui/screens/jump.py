@@ -8,11 +8,12 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.lines import Line, Piece
+from faithtui.tui.navigation import Window
 from faithtui.tui.widgets.drawn import Drawn
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.panes import Panes
@@ -78,7 +79,7 @@ class JumpLabel(Drawn, Widget):
         return self.strip_of(Line((Piece(self.code),)), self.size.width, self.base_style)
 
 
-class JumpScreen(ModalScreen[Target | None]):
+class JumpScreen(Window[Target | None]):
     """Letters over a screen; answers with the place."""
 
     CSS_PATH = "dialogs.tcss"

@@ -130,7 +130,7 @@ class LookingScreen(JudgingScreen):
             if answer == "image":
                 self.pick_image(images)
 
-        self.app.push_screen(dialog, closed)
+        self.navigation.open_window(dialog, closed)
 
     @property
     def images(self) -> tuple[NumberedImage, ...]:
@@ -160,7 +160,7 @@ class LookingScreen(JudgingScreen):
                 self.look(place.settled(self.view, Focus(window, claim.id)))
 
         name = f"{titled(looked.spec.units[0])} {claim.number}"
-        self.app.push_screen(
+        self.navigation.open_window(
             PickDialog(
                 f"{name} in {fmt.plural(len(claim.verdicts), 'window')}",
                 lambda width: draw_claims.occurrences(claim, looked.view, looked.labels, width),

@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Grid, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, Label, Select
 
@@ -20,6 +19,7 @@ from faithtui.store.records import SourceRow
 from faithtui.tui import format as fmt
 from faithtui.tui.amounts import read_usd
 from faithtui.tui.lines import Line, Piece, shown, shown_line
+from faithtui.tui.navigation import Window, holds_keys
 from faithtui.tui.session import Defaults
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import RowPane
@@ -146,7 +146,7 @@ class ChoicePane(RowPane):
         ]
 
 
-class NewRunScreen(ModalScreen[None]):
+class NewRunScreen(Window[None]):
     """Metrics, judge, strategy, sources and options of runs.
 
     Args:
@@ -336,6 +336,7 @@ class NewRunScreen(ModalScreen[None]):
         label.update(Content(shown(words).text))
         label.display = bool(words)
 
+    @holds_keys(can_give_up=False)
     @work(exclusive=True, group="start", exit_on_error=False)
     async def action_start(self) -> None:
         """Start what was ordered, or say why that cannot be."""

@@ -37,6 +37,7 @@ from faithtui.tui.drawing.queue import (
 )
 from faithtui.tui.lines import Line, Piece, shown_line
 from faithtui.tui.messages import Go
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.queue import begun, sample_queue
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.dialogs import ConfirmDialog
@@ -230,6 +231,7 @@ class QueuesScreen(FaithScreen):
         if self.chosen is not None:
             self.work_through(self.chosen.id)
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="open", exit_on_error=False)
     async def work_through(self, sample: SampleId) -> None:
         """Go to the first claim of a queue without a verdict."""
@@ -253,7 +255,7 @@ class QueuesScreen(FaithScreen):
                 self.wanted = sample
                 self.reload()
 
-        self.app.push_screen(
+        self.navigation.open_window(
             DrawScreen(
                 self.session,
                 run,
@@ -273,7 +275,7 @@ class QueuesScreen(FaithScreen):
             if more is not None:
                 self.extend(row.id, more)
 
-        self.app.push_screen(ExtendScreen(row), given)
+        self.navigation.open_window(ExtendScreen(row), given)
 
     @work(exclusive=True, group="draw", exit_on_error=False)
     async def extend(self, sample: SampleId, more: int) -> None:
@@ -322,8 +324,9 @@ class QueuesScreen(FaithScreen):
             if answer == "yes":
                 self.begin(request(seed))
 
-        self.app.push_screen(ConfirmDialog(title, words), answered)
+        self.navigation.open_window(ConfirmDialog(title, words), answered)
 
+    @holds_keys(can_give_up=False)
     @work(exclusive=True, group="draw", exit_on_error=False)
     async def begin(self, request: SampleRequest) -> None:
         """Draw a queue and begin with it."""

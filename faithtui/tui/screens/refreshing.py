@@ -13,6 +13,7 @@ from faithtui.store.records import ClaimView, FreshVerdict, ReviewView, RunRow
 from faithtui.tui import format as fmt
 from faithtui.tui.apart import apart
 from faithtui.tui.lines import Piece
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screens.dialogs import ConfirmDialog
 from faithtui.tui.screens.walking import WalkingScreen
 from faithtui.tui.session import Session
@@ -89,6 +90,7 @@ class RefreshingScreen(WalkingScreen):
         else:
             self.price(claim, view)
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="price", exit_on_error=False)
     async def price(self, claim: ClaimView, view: ReviewView) -> None:
         """Find out what a call costs."""
@@ -111,7 +113,7 @@ class RefreshingScreen(WalkingScreen):
             if answer == "yes":
                 self.ask_again(item, event.claim, name)
 
-        self.app.push_screen(
+        self.navigation.open_window(
             ConfirmDialog(
                 f"Ask the judge again about {name}?",
                 f"{event.cost.words} Its answer stands beside the run and changes nothing in it.",

@@ -6,12 +6,12 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from faithtui.store.records import CallRow
 from faithtui.tui import plans
 from faithtui.tui.drawing.replies import call_lines, reply_lines, reply_text
 from faithtui.tui.lines import Line, Piece, shown_line
+from faithtui.tui.navigation import Window
 from faithtui.tui.screens.replying import Replies
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
@@ -19,7 +19,7 @@ from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 
 
-class RepliesScreen(ModalScreen[None]):
+class RepliesScreen(Window[None]):
     """The calls of a conversation beside the chosen reply.
 
     Args:

@@ -11,6 +11,7 @@ from faithtui.domain.ids import ItemId
 from faithtui.store.blinding import blinded
 from faithtui.store.records import CallRow, ItemCost, ItemState
 from faithtui.tui import format as fmt
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screens.base import FaithScreen
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class ReplyingScreen(FaithScreen):
         else:
             self.read_replies(item)
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="replies", exit_on_error=False)
     async def read_replies(self, item: ItemId) -> None:
         """Read the calls of a conversation, if they may be seen."""
@@ -91,7 +93,7 @@ class ReplyingScreen(FaithScreen):
         from faithtui.tui.screens.replies import RepliesScreen
 
         self.session.see([event.replies.item])
-        self.app.push_screen(RepliesScreen(self.session, event.replies))
+        self.navigation.open_window(RepliesScreen(self.session, event.replies))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""

@@ -15,6 +15,7 @@ from faithtui.store.run_records import RunRow
 from faithtui.tui.exporting import refusal, told, written_report
 from faithtui.tui.lines import Piece
 from faithtui.tui.messages import ResumeWanted
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screens.filtered import FilteredScreen
 
 if TYPE_CHECKING:
@@ -199,6 +200,7 @@ class RunActsScreen(FilteredScreen):
         else:
             self.reopen(failed)
 
+    @holds_keys(can_give_up=False)
     @work(exclusive=True, group="retry", exit_on_error=False)
     async def reopen(self, runs: Sequence[RunId]) -> None:
         """Make what failed wait again."""
@@ -215,6 +217,7 @@ class RunActsScreen(FilteredScreen):
 
     # Comparing
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="compare", exit_on_error=False)
     async def action_compare(self) -> None:
         """Compare the two marked runs, the older one first."""
@@ -238,7 +241,7 @@ class RunActsScreen(FilteredScreen):
 
         a, b = event.change.a.id, event.change.b.id
         self.say()
-        self.app.push_screen(
+        self.navigation.open_window(
             TextDialog(f"From run #{a} to run #{b}", lambda w: change_lines(event.change, w))
         )
 

@@ -13,6 +13,7 @@ from faithtui.store.records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.lines import Piece
 from faithtui.tui.messages import ResumeWanted
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.budget import BudgetScreen, BudgetWanted
 from faithtui.tui.screens.dialogs import ConfirmDialog
@@ -158,7 +159,7 @@ class RunControlScreen(FaithScreen):
                 words = "cancelling: the answers on their way are kept; {progress.cancel} again "
                 self.say(Piece(self.keys.fill(f"{words}stops at once"), "warn"))
 
-        self.app.push_screen(
+        self.navigation.open_window(
             ConfirmDialog(
                 f"Cancel run #{run.run_id}?",
                 "Nothing more is asked; the answers on their way are paid for, so they are waited "
@@ -185,6 +186,7 @@ class RunControlScreen(FaithScreen):
         else:
             self.reopen(row.id)
 
+    @holds_keys(can_give_up=False)
     @work(exclusive=True, group="retry", exit_on_error=False)
     async def reopen(self, run: RunId) -> None:
         """Make what failed wait again."""
@@ -207,7 +209,7 @@ class RunControlScreen(FaithScreen):
             if wanted is not None:
                 self.set_budget(row, wanted)
 
-        self.app.push_screen(BudgetScreen(row), answered)
+        self.navigation.open_window(BudgetScreen(row), answered)
 
     @work(exclusive=True, group="budget", exit_on_error=False)
     async def set_budget(self, row: RunRow, wanted: BudgetWanted) -> None:

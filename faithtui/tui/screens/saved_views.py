@@ -8,12 +8,12 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from faithtui.store.run_records import SavedView
 from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, line, shown_line, wrap
+from faithtui.tui.navigation import Window
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.plain_input import PlainInput
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from faithtui.store.saved_views import SavedViews
 
 
-class SavedViewsDialog(ModalScreen[SavedView | None]):
+class SavedViewsDialog(Window[SavedView | None]):
     """Views of a list to choose from; answers with the chosen one."""
 
     CSS_PATH = "saved_views.tcss"

@@ -40,6 +40,13 @@ from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import PlainInput
 
 
+class SettingLine(PlainInput):
+    """A line to type the value of one setting in."""
+
+    setting = ""
+    """Name of the setting that was typed last, or is being typed."""
+
+
 class SettingsScreen(FaithScreen):
     """Sections of settings beside the values of one of them."""
 
@@ -71,7 +78,7 @@ class SettingsScreen(FaithScreen):
 
     sections = getters.query_one("#sections", RowPane)
     values = getters.query_one("#values", RowPane)
-    entry = getters.query_one("#value", PlainInput)
+    entry = getters.query_one("#value", SettingLine)
 
     @dataclass
     class Learnt(Message):
@@ -104,8 +111,6 @@ class SettingsScreen(FaithScreen):
         super().__init__(session)
         words = f"faithtui {version('faithtui')} on Python {sys.version.split()[0]}"
         self.facts = Facts(store=session.store_path, version=words, keys=session.keys)
-        self._editing = ""
-        """Name of the setting that is typed; "" while none is."""
 
     def make_panes(self) -> Panes:
         """Make the sections and the values, the sections first."""
@@ -118,7 +123,7 @@ class SettingsScreen(FaithScreen):
     def compose(self) -> ComposeResult:
         """Add the line to type a value in, which takes the place of the status line."""
         yield from super().compose()
-        yield PlainInput(id="value", placeholder="enter saves, escape drops it", compact=True)
+        yield SettingLine(id="value", placeholder="enter saves, escape drops it", compact=True)
 
     def on_mount(self) -> None:
         """Begin with the first section."""
@@ -227,10 +232,10 @@ class SettingsScreen(FaithScreen):
                 for row, each in enumerate(choices)
             ]
 
-        self.app.push_screen(PickDialog(name, build), chosen)  # type: ignore[arg-type]
+        self.navigation.open_window(PickDialog(name, build), chosen)  # type: ignore[arg-type]
 
     def _type(self, name: str, value: str) -> None:
-        self._editing = name
+        self.entry.setting = name
         self.entry.value = value
         self.query_one(StatusLine).display = False
         self.entry.display = True
@@ -239,9 +244,8 @@ class SettingsScreen(FaithScreen):
     @on(Input.Submitted, "#value")
     def save_typed(self, event: Input.Submitted) -> None:
         """Save what was typed."""
-        name = self._editing
         self._stop_typing()
-        self.change(name, event.value)
+        self.change(self.entry.setting, event.value)
 
     def on_key(self, event: events.Key) -> None:
         """Let escape close the line."""
@@ -250,7 +254,6 @@ class SettingsScreen(FaithScreen):
             self._stop_typing()
 
     def _stop_typing(self) -> None:
-        self._editing = ""
         self.entry.display = False
         self.query_one(StatusLine).display = True
         self.values.focus()

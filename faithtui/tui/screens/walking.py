@@ -12,6 +12,7 @@ from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.drawing import evidence as draw_evidence
 from faithtui.tui.lines import Piece
 from faithtui.tui.messages import Go
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.place import Focus
 from faithtui.tui.queue import ClaimQueue, Walk
 from faithtui.tui.screens.seeking import SeekingScreen
@@ -200,6 +201,7 @@ class WalkingScreen(SeekingScreen):
         else:
             self.go_to_entry(entry)
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="queue", exit_on_error=False)
     async def finish(self, queue: ClaimQueue) -> None:
         """Say what came of a queue, once its last verdict is saved."""
@@ -225,7 +227,7 @@ class WalkingScreen(SeekingScreen):
             if screen is not None:
                 self.post_message(Go(screen))
 
-        self.app.push_screen(QueueEndDialog(event.queue, event.end), chosen)
+        self.navigation.open_window(QueueEndDialog(event.queue, event.end), chosen)
 
     @work(exclusive=True, group="how-far", exit_on_error=False)
     async def tell_how_far(self) -> None:

@@ -1,0 +1,309 @@
+"""Keys and changes of screens, one at a time: the only module that changes the stack of screens.
+
+Textual gives keys to the focused widget as they come, and opens and closes screens in the midst of
+them: a key typed ahead reaches a window that has closed, or a screen that is not made yet. Here a
+key waits until all that the key before it brought about is done, a change of screens included.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from functools import wraps
+from inspect import isawaitable
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from textual import events
+from textual.app import App
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen, ScreenResultType
+from textual.worker import Worker, WorkerError
+
+P = ParamSpec("P")
+NodeT = TypeVar("NodeT", bound="_Node")
+
+Change = Callable[[], Awaitable[object] | object]
+"""What is done between two keys."""
+
+HOPS = 3
+"""How often messages are followed up to the app before a key is done with: the key itself, what the
+widget makes of it (a row was chosen), and what the screen makes of that (another screen is wanted).
+"""
+
+
+class _Node(Protocol):
+    @property
+    def app(self) -> App[Any]: ...
+
+
+class Navigation:
+    """Hands on keys one by one, and changes screens between them.
+
+    Everything here runs in the message pump of the app, one step after the other. While a step
+    awaits that a screen is mounted or removed, no key can come between.
+
+    Args:
+        app: The app.
+        hand_on: Gives input to whatever has the focus.
+        quit_keys: Gives the keys that quit.
+        given_up: Called when escape has given up what keys waited for.
+    """
+
+    def __init__(
+        self,
+        app: App[Any],
+        hand_on: Callable[[events.Event], Awaitable[None]],
+        quit_keys: Callable[[], Collection[str]],
+        given_up: Callable[[], object],
+    ) -> None:
+        self._app = app
+        self._hand_on = hand_on
+        self._quit_keys = quit_keys
+        self._given_up = given_up
+        self._inputs: deque[events.Event] = deque()
+        self._changes: deque[tuple[Change, asyncio.Future[None]]] = deque()
+        self._awaited: dict[object, Callable[[], object] | None] = {}
+        """What keys wait for, each with a way to give it up; None: it cannot be."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Those that wait for workers; the event loop alone would not keep them."""
+        self._is_busy = False
+        self._is_followed = True
+        """Whether every message is handled that what was done last has brought about."""
+        self._is_laid_out = True
+        """Whether every widget of the screen has its place, or was given the time to get it."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every key was handled, with all that it brought about."""
+        return not (self._is_busy or self._inputs or self._changes or self._awaited)
+
+    @staticmethod
+    def takes(event: events.Event) -> bool:
+        """Whether an event is input of a person, as it came from the terminal, that acts."""
+        kinds = (events.Key, events.Paste, events.MouseDown, events.MouseUp)
+        return isinstance(event, kinds) and not event.is_forwarded
+
+    def take_input(self, event: events.Event) -> None:
+        """Hand on an event when its turn comes."""
+        self._inputs.append(event)
+        self._go_on()
+
+    def change_screens(self, change: Change) -> AwaitComplete:
+        """Do something between two keys, after all changes that were asked for before.
+
+        Returns:
+            An awaitable for whoever must know that it is done; never to be awaited in a handler.
+        """
+        done = asyncio.get_running_loop().create_future()
+        self._changes.append((change, done))
+        self._go_on()
+        return AwaitComplete(done)
+
+    def show_main(self, name: str) -> None:
+        """Show an installed screen as the only one; windows are closed without an answer."""
+
+        async def show() -> None:
+            while self._app.screen.is_modal:
+                await self._app.pop_screen()
+            await self._app.switch_screen(name)
+
+        self.change_screens(show)
+
+    def open_window(
+        self,
+        window: Screen[ScreenResultType],
+        answered: Callable[[ScreenResultType | None], None] | None = None,
+    ) -> None:
+        """Open a window above everything; `answered` gets its answer when it is closed by it."""
+
+        async def show() -> None:
+            await self._app.push_screen(window, answered)
+
+        self.change_screens(show)
+
+    def close_window(self, window: Screen[Any], answer: Change) -> AwaitComplete:
+        """Close a window by its answer, and what lies above it without one.
+
+        A window that is not open any more has nothing to answer: the first answer counts.
+        """
+
+        async def close() -> None:
+            if window not in self._app.screen_stack:
+                return
+            while self._app.screen is not window:
+                await self._app.pop_screen()
+            await _carry_out(answer)
+
+        return self.change_screens(close)
+
+    def hold_keys(self, cause: object, give_up: Callable[[], object] | None = None) -> None:
+        """Let keys wait until `release_keys` is called for the same cause.
+
+        Args:
+            cause: What they wait for.
+            give_up: What escape does meanwhile; None: escape waits too. Quitting never waits.
+        """
+        self._awaited[cause] = give_up
+
+    def release_keys(self, cause: object) -> None:
+        """Let keys go on."""
+        if cause in self._awaited:
+            del self._awaited[cause]
+            self._is_followed = False
+            self._go_on()
+
+    def hold_keys_for(self, worker: Worker[Any], *, can_give_up: bool) -> None:
+        """Let keys wait until a worker is through."""
+
+        async def outlast() -> None:
+            with suppress(WorkerError):  # whoever started it says what failed
+                await worker.wait()
+            self.release_keys(worker)
+
+        self.hold_keys(worker, worker.cancel if can_give_up else None)
+        task = asyncio.create_task(outlast())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # Turns
+
+    def _go_on(self) -> None:
+        if not self._is_busy:
+            self._is_busy = True
+            self._app.call_next(self._take_turn)
+
+    async def _take_turn(self) -> None:
+        """Do the next thing, then follow it; a change goes before a key, being caused by one."""
+        if not self._app.screen_stack:
+            self._inputs.clear()  # the app is leaving
+            self._is_laid_out = True
+        if self._changes:
+            change, done = self._changes.popleft()
+            await _carry_out(change)
+            if not done.done():
+                done.set_result(None)
+            self._is_followed = False
+            self._follow()
+        elif not self._is_followed:
+            self._follow()
+        elif self._inputs and not self._is_laid_out:
+            self._is_laid_out = True
+            self._app.screen.call_after_refresh(self._app.call_later, self._take_turn)
+        elif (event := self._next_input()) is not None:
+            self._is_followed = False
+            await self._hand_on(event)
+            self._follow()
+        else:
+            self._is_busy = False
+
+    def _next_input(self) -> events.Event | None:
+        if not self._awaited:
+            return self._inputs.popleft() if self._inputs else None
+        quits = self._quit_keys()
+        while any(isinstance(each, events.Key) and each.key in quits for each in self._inputs):
+            event = self._inputs.popleft()
+            if isinstance(event, events.Key) and event.key in quits:
+                return event
+        self._give_up()
+        return None
+
+    def _give_up(self) -> None:
+        """Let escape end what is waited for; what was typed before it was meant for that."""
+        keys = [each.key if isinstance(each, events.Key) else "" for each in self._inputs]
+        ways = [way for way in self._awaited.values() if way is not None]
+        if "escape" not in keys or len(ways) < len(self._awaited):
+            return
+        for _ in range(keys.index("escape") + 1):
+            self._inputs.popleft()
+        for way in ways:
+            way()
+        self._given_up()
+
+    def _follow(self) -> None:
+        """Go up from the focus behind every message that is on its way, then take the next turn."""
+        self._climb(self._focus, HOPS)
+
+    @property
+    def _focus(self) -> DOMNode:
+        return (self._app.focused or self._app.screen) if self._app.screen_stack else self._app
+
+    def _climb(self, node: DOMNode | None, hops: int) -> None:
+        while node is not None and node is not self._app:
+            above = node.parent
+            # Behind what lies in the queue of the node; one that closes has nothing to do any more.
+            if node.call_later(self._climb, above, hops):
+                return
+            node = above
+        self._app.call_later(self._arrive, hops)
+
+    async def _arrive(self, hops: int) -> None:
+        if hops > 1:
+            self._climb(self._focus, hops - 1)
+            return
+        self._is_followed = True
+        # Lists of Textual's know nothing of their rows before, and fail on keys (`_move_page`).
+        self._is_laid_out = not self._app.screen._layout_required
+        await self._take_turn()
+
+
+async def _carry_out(change: Change) -> None:
+    result = change()
+    if isawaitable(result):
+        await result
+
+
+def navigation_of(node: _Node) -> Navigation:
+    """Give the navigation of the app that something belongs to."""
+    navigation = getattr(node.app, "navigation", None)
+    assert isinstance(navigation, Navigation)
+    return navigation
+
+
+def holds_keys(
+    *, can_give_up: bool
+) -> Callable[
+    [Callable[Concatenate[NodeT, P], Worker[Any]]], Callable[Concatenate[NodeT, P], Worker[Any]]
+]:
+    """Let keys wait for a worker, because it ends by showing something that they are meant for.
+
+    Args:
+        can_give_up: Whether escape ends it: not where it writes.
+    """
+
+    def decorate(
+        begin: Callable[Concatenate[NodeT, P], Worker[Any]],
+    ) -> Callable[Concatenate[NodeT, P], Worker[Any]]:
+        @wraps(begin)
+        def begin_and_hold(node: NodeT, /, *args: P.args, **kwargs: P.kwargs) -> Worker[Any]:
+            worker = begin(node, *args, **kwargs)
+            navigation_of(node).hold_keys_for(worker, can_give_up=can_give_up)
+            return worker
+
+        return begin_and_hold
+
+    return decorate
+
+
+class Window(ModalScreen[ScreenResultType]):
+    """A screen above others, which is closed by its answer."""
+
+    @property
+    def navigation(self) -> Navigation:
+        """What opens and closes windows."""
+        return navigation_of(self)
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Close with an answer, once."""
+        answer = super().dismiss
+        return self.navigation.close_window(self, lambda: answer(result))
+
+
+class CommandWindow(CommandPalette):
+    """Textual's palette of commands, closed like our own windows."""
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close; the chosen command runs afterwards."""
+        answer = super().dismiss
+        return navigation_of(self).close_window(self, lambda: answer(result))
