@@ -19,6 +19,7 @@ ERRORS: Final[Mapping[str, str]] = {
     "JudgeUnsupported": "the provider does not know this form of asking",
     "JudgeReplyInvalid": "the answer could not be used",
     "JudgeReplyTruncated": "the answer was cut off at the limit of tokens",
+    "JudgeAnswersUsedUp": "no answer could be used, and no more are asked for",
     "JudgeRefused": "the judge refused, or a content filter did",
     "MetricError": "the metric does not apply here",
     "ImagesNotSupported": "there are images, and the judge takes none",

@@ -17,8 +17,17 @@ PROSE = {"again", "does", "in", "is", "keeps", "knows", "may", "needs", "never",
 
 NAMED = re.compile(r"(?<![\w./-])faithtui((?:[ ]+[^\s`«»,;:)(]+)*)")
 OPTION = re.compile(r"--[a-z][a-z-]*")
-OF_OTHERS = {"--date", "--draws", "--out", "--port", "--served-model-name", "--tool-call-parser"}
-"""Options of modules that are programs of their own, and of servers that messages name."""
+OF_OTHERS = {
+    "--command-palette",
+    "--date",
+    "--draws",
+    "--out",
+    "--port",
+    "--served-model-name",
+    "--tool-call-parser",
+}
+"""Options of modules that are programs of their own, and of servers that messages name; and the id
+that Textual gives its palette."""
 
 
 def commands() -> dict[tuple[str, ...], Any]:

@@ -1,5 +1,6 @@
 """What a store holds of the judge and of other people, hunted on every screen while blind."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -148,11 +149,11 @@ async def test_what_was_painted_before_is_gone_when_a_blind_queue_begins(
         queue = sample_queue(store, store.samples.rows("ann")[0].id, "ann")
         canaries.session.take_queue(queue)
         canaries.go("review")
+        while not isinstance(screen := canaries.screen_stack[-1], ReviewScreen):
+            await asyncio.sleep(0)
         # Before anything could be read.
-        assert leaks(canaries) == []
-        screen = canaries.screen_stack[-1]
-        assert isinstance(screen, ReviewScreen)
         assert screen.view is None
+        assert leaks(canaries) == []
         await calm(pilot)
         assert screen.view is not None
 
