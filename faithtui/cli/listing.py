@@ -188,7 +188,7 @@ def _conversations(
                 str(row.missing),
                 f"{row.labelled}/{row.claims}",
                 integrity_sentence(metric, row.integrity),
-                row.reason or _why_undefined(row) or "",
+                row.reason or _why_unscored(row) or "",
             )
             for row in rows
         ],
@@ -213,10 +213,9 @@ def _number(value: float | None) -> str:
     return "—" if value is None else f"{value:.2f}"
 
 
-def _why_undefined(row: ItemRow) -> str | None:
-    """Say why a judged conversation has no score."""
-    score = None if row.scores is None else row.scores.windowed
-    return score.reason if score and score.state is ScoreState.UNDEFINED else None
+def _why_unscored(row: ItemRow) -> str | None:
+    """Say why a judged conversation has no score; None where it has one, or none is stored."""
+    return None if row.scores is None else row.scores.windowed.reason
 
 
 def _score(score: Score, parts: int = 0, noun: str = "window") -> str:
@@ -308,7 +307,15 @@ def _evidence_lines(
             where = "" if truth.document is None else f" (P{truth.document})"
             stance: str = "supports a part" if each.stance == "partial" else each.stance
             if each.sets:
-                stance += f" with others (set {', '.join(map(str, each.sets))})"
+                sets = (
+                    "+".join(
+                        f"T{truths[other.truth].number}"
+                        for other in claim.evidence
+                        if number in other.sets and other.truth in truths
+                    )
+                    for number in each.sets
+                )
+                stance += f" (only together: {', '.join(sets)})"
             words = f"{stance} T{truth.number}{where}: {truth.text}"
         else:
             words = f"serves: {truth.text}"

@@ -261,7 +261,7 @@ def execute(
         say(f"run {run} waits: {row.reason}; come back with faithtui run --resume {run}")
         return 0
     if row.state is not RunState.DONE:
-        say(f"run {run} stopped: {row.reason}; go on with faithtui run --resume {run}")
+        say(f"run {run} stopped: {row.reason}. faithtui run --resume {run} goes on with it")
         return JudgeError.exit_code
     if row.failed:
         say(
@@ -328,6 +328,10 @@ def summary(row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int
         parts.append(f"{row.failed} failed")
     one, many = entry(row.spec.metric).spec.units
     parts.append(f"{row.claims} {one if row.claims == 1 else many}")
+    if row.missing_verdicts:
+        parts.append(
+            f"{row.missing_verdicts} of them without a verdict: see `faithtui show {row.id}`"
+        )
     parts += score_parts(row)
     parts += [f"{count} undefined: {reason}" for reason, count in undefined.items()]
     if found := integrity_sentence(row.spec.metric, row.integrity):

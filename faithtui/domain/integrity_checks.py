@@ -416,6 +416,8 @@ def _everything(judged: JudgedConversation) -> Iterator[str]:
     yield from (turn.content for turn in judged.turns)
     yield from (truth.text for truth in judged.truths)
     yield from (claim.text for claim in judged.claims)
+    # A reason that is ours and not the judge's quotes what the judge wrote.
+    yield from (said.word for claim in judged.claims for said in claim.verdicts if said.word)
 
 
 def _retrieving(judged: JudgedConversation) -> dict[int, int]:

@@ -279,8 +279,8 @@ def score_set(
     """Score a conversation, by the judge's labels or corrected by people's.
 
     A claim's label outside its windows (per interaction and pooled) is that of its home window:
-    the first one that holds it and compared it with something. An interaction that its own window
-    skips is skipped there too, not scored as one without claims.
+    the first one that holds it. Where that has no score, only people's labels count. An interaction
+    that its own window skips is skipped there too, not scored as one without claims.
 
     Args:
         windows: All windows of the conversation, in order.
@@ -315,10 +315,11 @@ def score_set(
     windowed = mean_score(each_window, rule)
     if windowed.state in (ScoreState.FAILED, ScoreState.SKIPPED):
         return ScoreSet(windowed, windowed, windowed), each_window
-    at_home: dict[Hashable, Occurrence] = {}
+    homes: dict[Hashable, tuple[Occurrence, JudgedWindow]] = {}
     for window in windows:
-        for occurrence in counted(window):
-            at_home.setdefault(occurrence.claim, occurrence)
+        for occurrence in window.occurrences:
+            homes.setdefault(occurrence.claim, (occurrence, window))
+    at_home = [occurrence for occurrence, home in homes.values() if occurrence in counted(home)]
     once = replace(rule, as_peer=False)
     # Where nothing of an interaction was judged, the window that ends with it says why.
     own = {
@@ -331,7 +332,7 @@ def score_set(
         ending = own.get(position)
         if ending is not None and ending.state is ScoreState.SKIPPED:
             return ending
-        found = labels(each for each in at_home.values() if each.interaction == position)
+        found = labels(each for each in at_home if each.interaction == position)
         why = NOTHING_JUDGED if ending is None else ending.reason
         return corrected_score(found, once, why_empty=why or NOTHING_JUDGED)
 
@@ -341,7 +342,7 @@ def score_set(
             windowed=windowed,
             per_interaction=mean_score([of_interaction(part) for part in parts], once),
             pooled=corrected_score(
-                labels(at_home.values()), once, why_empty=windowed.reason or NOTHING_JUDGED
+                labels(at_home), once, why_empty=windowed.reason or NOTHING_JUDGED
             ),
         ),
         each_window,

@@ -25,7 +25,7 @@ def check_answers_left(step: str, count: AnswerCount) -> None:
     Raises:
         JudgeAnswersUsedUp: No further answer may be bought.
     """
-    if count.answers < MOST_ANSWERS:
+    if are_answers_left(count):
         return
     problem = count.problem or "each left something out"
     raise JudgeAnswersUsedUp(
@@ -33,6 +33,11 @@ def check_answers_left(step: str, count: AnswerCount) -> None:
         f"answer could be used; the last one: {problem}. Choose another model",
         raw=count.raw,
     )
+
+
+def are_answers_left(count: AnswerCount) -> bool:
+    """Whether a further answer may be bought."""
+    return count.answers < MOST_ANSWERS
 
 
 def is_asked_again(step: str, count: AnswerCount) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
+from faithtui.engine.answer_limit import are_answers_left
 from faithtui.engine.budgeting import Budget
 from faithtui.engine.keeping import Asked, Replies, from_store, reply_key
 from faithtui.engine.ladder import Ladder
@@ -31,7 +32,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Stop
 from faithtui.judges.reading import parse_reply
-from faithtui.metrics.base import Mismatch, Pace, Question
+from faithtui.metrics.base import AnswerCount, Mismatch, Pace, Question
 
 T = TypeVar("T")
 
@@ -133,7 +134,8 @@ class Asker:
             sleep=pause,
             pause_s=pace.pause_s,
         )
-        self._in_the_air: dict[str, asyncio.Task[Any]] = {}
+        self._in_the_air: dict[str, tuple[asyncio.Task[Any], AnswerCount]] = {}
+        """By key of the question, with the count of whoever asked first."""
 
     @property
     def takes_images(self) -> bool:
@@ -159,7 +161,7 @@ class Asker:
         Cancelling the wait leaves them to `aclose`.
         """
         landing = self._sender.close()
-        for task in self._in_the_air.values():
+        for task, _ in self._in_the_air.values():
             if task not in landing:
                 task.cancel()
         if landing:
@@ -167,7 +169,7 @@ class Asker:
 
     async def aclose(self) -> None:
         """Cancel questions that nobody waits for any more."""
-        tasks = list(self._in_the_air.values())
+        tasks = [task for task, _ in self._in_the_air.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -221,17 +223,31 @@ class Asker:
         away from another one that waits for it.
         """
         key = reply_key(self._judge.fingerprint, request)
-        found, value = self._stored(question, key)
-        if found:
-            return value
-        task = self._in_the_air.get(key)
-        if task is None:
-            asked = Asked(key, request.step, item, window, request.replicate, question.count)
-            task = asyncio.create_task(self._called(question, request, asked))
-            self._in_the_air[key] = task
-            task.add_done_callback(lambda done: self._landed(key, done))
-        value = await asyncio.shield(task)
-        return value
+        while True:
+            found, value = self._stored(question, key)
+            if found:
+                return value
+            in_the_air = self._in_the_air.get(key)
+            if in_the_air is None:
+                asked = Asked(key, request.step, item, window, request.replicate, question.count)
+                task = asyncio.create_task(self._called(question, request, asked))
+                self._in_the_air[key] = task, question.count
+                task.add_done_callback(lambda done: self._landed(key, done))
+                value = await asyncio.shield(task)
+                return value
+            task, theirs = in_the_air
+            before = theirs.answers
+            try:
+                value = await asyncio.shield(task)
+            except JudgeAnswersUsedUp:
+                # That was the limit of whoever asked first; this question may have answers left.
+                if theirs is question.count or not are_answers_left(question.count):
+                    raise
+            else:
+                return value
+            finally:
+                if theirs is not question.count:
+                    question.count.answers += theirs.answers - before
 
     def _stored(self, question: Question[T], key: str) -> tuple[bool, T]:
         """Look a question up.
@@ -284,9 +300,13 @@ class Asker:
         for doublings_left in range(DOUBLINGS, -1, -1):
             try:
                 return await self._sender.put(asked, request, understand)
-            except JudgeReplyTruncated:
+            except JudgeReplyTruncated as error:
                 if not doublings_left:
-                    raise
+                    raise JudgeReplyTruncated(
+                        f"{error}, also when it was raised to {request.max_tokens:,}; choose a "
+                        "model that keeps its answers short",
+                        raw=error.raw,
+                    ) from error
                 request = replace(request, max_tokens=request.max_tokens * 2)
         raise AssertionError("the last doubling either returns or raises")
 

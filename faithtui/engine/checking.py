@@ -4,7 +4,7 @@ Conversations that are checked already are not read again, so checks can stop an
 later, in this process or in another one.
 """
 
-import contextlib
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +24,8 @@ from faithtui.engine.judged_conversations import (
 from faithtui.errors import FaithtuiError, StoreError
 from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store
+
+_log = logging.getLogger("faithtui.run")
 
 _BATCH = 16
 """Conversations per transaction: what a stop may lose is a second's work."""
@@ -101,12 +103,16 @@ def check_run(
 def check_for_moment(store: Store, run: RunId, seconds: float = MOMENT_S) -> None:
     """Finish the checks of a run before it is shown, as far as a moment goes.
 
-    What is left, for want of time or because the store cannot be written, stays unchecked, and
-    every score of the run says so.
+    What is left, for want of time, because the store cannot be written or because a text trips a
+    check, stays unchecked, and every score of the run says so. `faithtui check` fails aloud.
     """
     end = time.monotonic() + seconds
-    with contextlib.suppress(StoreError):
+    try:
         check_run(store, run, stopped=lambda: time.monotonic() > end)
+    except StoreError:
+        return
+    except Exception:  # no text of a conversation may keep its run from being shown
+        _log.exception("run %d could not be checked", run)
 
 
 class BackgroundCheck:

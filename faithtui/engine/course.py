@@ -134,7 +134,6 @@ async def to_its_end(
     course = _course_of(store, row, metric, control, heard, tell)
     try:
         state, reason = await through(course)
-        await course.checks.check_rest(run)
     except asyncio.CancelledError:
         state, reason = RunState.CANCELLED, None
         try:
@@ -158,7 +157,12 @@ async def to_its_end(
         emit(RunEnded(run, RunState.STOPPED, reason, _last_totals(row, latest)))
         raise
     await course.recorder.write(store.runs.set_state, run, state, reason)
-    emit(RunEnded(run, state, reason, course.progress()))
+    try:
+        # The run has ended: a check that is given up, or cannot be written, leaves it unchecked.
+        with contextlib.suppress(StoreError):
+            await course.checks.check_rest(run)
+    finally:
+        emit(RunEnded(run, state, reason, course.progress()))
     return state
 
 

@@ -65,8 +65,8 @@ def reviewed(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     yield table if drawn is None else Picture(drawn, table)
     yield Paragraph(
         f"{count(header.windows, 'window', 'windows')} in the run, "
-        f"{header.vacuous_windows:,} of them without anything to judge. "
-        f"{header.unscored_windows:,} that were judged have no score, and no mean counts them."
+        f"{header.unscored_windows:,} of them without a score, which no mean counts; there was "
+        f"nothing to judge in {header.vacuous_windows:,}."
     )
     consistency = report.consistency
     if consistency.repeated:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from faithtui.errors import JudgeAnswersUsedUp
+from faithtui.errors import JudgeReplyInvalid
 from faithtui.metrics.base import AnswerCount, Question
 
 T = TypeVar("T")
@@ -32,7 +32,8 @@ async def one_for_each(
         The last entry of each unit, in order; None where none came.
 
     Raises:
-        JudgeError: The first question failed, or a later one in another way than by its answers.
+        JudgeError: The first question failed, or a later one was not answered at all. Answers to a
+            later one that cannot be used leave what came before.
     """
     said: list[T | None] = [None] * count
     left = list(range(count))
@@ -42,7 +43,7 @@ async def one_for_each(
             break
         try:
             found = await ask(replace(question(left), replicate=times, count=answers))
-        except JudgeAnswersUsedUp:
+        except JudgeReplyInvalid:
             if not times:
                 raise
             break  # what came before stands, and the rest has no verdict

@@ -225,11 +225,12 @@ def sets_of_numbers(value: object) -> tuple[tuple[str, ...], ...]:
 
     Numbers that stand outside any list are one set together: to read them as alternatives could
     make a part of the evidence pass for all of it. Empty sets are dropped, because an empty set
-    would be enough everywhere.
+    would be enough everywhere. What is no text in a set stays in it as a number that nobody has,
+    so that the set is not taken for a smaller one.
     """
     if not isinstance(value, list):
         return ()
-    sets = [numbers(each) for each in value if isinstance(each, list)]
+    sets = [numbers([str(member) for member in each]) for each in value if isinstance(each, list)]
     return tuple(dict.fromkeys(each for each in (*sets, numbers(value)) if each))
 
 
@@ -237,4 +238,4 @@ def numbers(value: object) -> tuple[str, ...]:
     """Read the numbers an entry names, such as `t3`; anything that is no text names nothing."""
     if not isinstance(value, list):
         return ()
-    return tuple(each.strip().strip("[]") for each in value if isinstance(each, str))
+    return tuple(each.strip().strip("[]").lower() for each in value if isinstance(each, str))

@@ -4,13 +4,14 @@ What a window shares with others (claims, truths, evidence) is looked up with on
 and inserted in bulk, so that a window of a hundred truths takes a few milliseconds.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import assert_never
 
-from sqlalchemy import Connection, and_, delete, insert, select, update
+from sqlalchemy import Connection, Table, and_, delete, insert, select, update
 
-from faithtui.domain.assessment import Assessment, Claim, Truth
+from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth
 from faithtui.domain.conversation import Passage
 from faithtui.domain.ids import ItemId
 from faithtui.domain.scores import ScoreState
@@ -282,58 +283,84 @@ def _add_evidence(
     claim_ids: list[int],
     truths: dict[Truth, int],
 ) -> None:
-    named = dict.fromkeys(
-        (claim_id, truths[each.truth], each.stance)
+    named = [
+        (claim_id, truths[each.truth], each)
         for said, claim_id in zip(assessment.verdicts, claim_ids, strict=True)
         for each in said.evidence
-    )
-    if not named:
-        return
-    known = {
-        (row.claim_id, row.truth_id, row.stance)
-        for row in connection.execute(
-            select(evidence.c.claim_id, evidence.c.truth_id, evidence.c.stance).where(
-                evidence.c.run_item_id == item
-            )
-        )
-    }
-    new = [
-        {"run_item_id": item, "claim_id": claim_id, "truth_id": truth_id, "stance": stance}
-        for claim_id, truth_id, stance in named
-        if (claim_id, truth_id, stance) not in known
     ]
-    if new:
-        connection.execute(insert(evidence), new)
-    _add_sets(connection, item, assessment, claim_ids, truths)
+    _insert_new(
+        connection,
+        evidence,
+        item,
+        ("claim_id", "truth_id", "stance"),
+        [(claim_id, truth_id, each.stance) for claim_id, truth_id, each in named],
+    )
+    _add_sets(connection, item, named)
 
 
 def _add_sets(
-    connection: Connection,
-    item: int,
-    assessment: Assessment,
-    claim_ids: list[int],
-    truths: dict[Truth, int],
+    connection: Connection, item: int, named: Sequence[tuple[int, int, Evidence]]
 ) -> None:
-    members = dict.fromkeys(
-        (claim_id, number, truths[each.truth])
-        for said, claim_id in zip(assessment.verdicts, claim_ids, strict=True)
-        for each in said.evidence
-        for number in each.sets
-    )
+    """Store the sets of truths of a window that are enough only together.
+
+    A set is known by its members: windows that are judged at another time may number it otherwise.
+    """
+    members: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for claim_id, truth_id, each in named:
+        for number in each.sets:
+            members[claim_id, number].add(truth_id)
     if not members:
         return
-    columns = (sufficient_set.c.claim_id, sufficient_set.c.number, sufficient_set.c.truth_id)
+    stored: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for claim_id, number, truth_id in connection.execute(
+        select(sufficient_set.c.claim_id, sufficient_set.c.number, sufficient_set.c.truth_id).where(
+            sufficient_set.c.run_item_id == item
+        )
+    ):
+        stored[claim_id][number].add(truth_id)
+    for (claim_id, _), truths in members.items():
+        known = stored[claim_id]
+        if truths not in known.values():
+            number = max(known, default=0) + 1
+            known[number] = truths
+            connection.execute(
+                insert(sufficient_set),
+                [
+                    {
+                        "run_item_id": item,
+                        "claim_id": claim_id,
+                        "number": number,
+                        "truth_id": truth_id,
+                    }
+                    for truth_id in sorted(truths)
+                ],
+            )
+
+
+def _insert_new(
+    connection: Connection,
+    table: Table,
+    item: int,
+    columns: tuple[str, ...],
+    rows: Iterable[tuple[object, ...]],
+) -> None:
+    """Insert the rows that a conversation of a run does not have yet, each once."""
+    wanted = dict.fromkeys(rows)
+    if not wanted:
+        return
     known = {
         tuple(row)
-        for row in connection.execute(select(*columns).where(sufficient_set.c.run_item_id == item))
+        for row in connection.execute(
+            select(*(table.c[name] for name in columns)).where(table.c.run_item_id == item)
+        )
     }
     new = [
-        {"run_item_id": item, "claim_id": claim_id, "number": number, "truth_id": truth_id}
-        for claim_id, number, truth_id in members
-        if (claim_id, number, truth_id) not in known
+        {"run_item_id": item, **dict(zip(columns, row, strict=True))}
+        for row in wanted
+        if row not in known
     ]
     if new:
-        connection.execute(insert(sufficient_set), new)
+        connection.execute(insert(table), new)
 
 
 def remove_failed_windows(connection: Connection, item: int) -> None:

@@ -170,6 +170,7 @@ def test_the_steps_are_found() -> None:
     assert [len(step.splitlines()) for step in steps(YAML)] == [2, 1]
 
 
+@pytest.mark.thorough
 def test_the_workflow_passes_a_good_version_and_fails_a_bad_one(checkout: Path) -> None:
     desk = shell(SHELL[0], checkout)
     assert desk.returncode == 0, desk.stderr

@@ -192,14 +192,18 @@ def test_labels_of_a_window_without_anything_to_compare_count_only_once_people_g
     assert reviewed.windowed == reviewed.per_interaction == reviewed.pooled == scored(0.5)
 
 
-def test_a_claim_is_at_home_where_it_was_first_compared_with_something() -> None:
+def test_a_claim_whose_home_window_has_no_score_counts_only_once_people_label_it() -> None:
     first, second = judged([["idk"], ["no"]], size=2)
     later = replace(
         second, occurrences=(replace(second.occurrences[0], label="no"), second.occurrences[1])
     )
-    found, _ = score_set([replace(first, undefined="there is no document"), later], NO_VALUE)
-    assert found.per_interaction == scored(0.0)
+    windows = [replace(first, undefined="there is no document"), later]
+    found, each = score_set(windows, NO_VALUE)
+    assert values(each) == [None, 0.5 if later.occurrences[1].label == "yes" else 0.0]
+    assert found.per_interaction == Score(0.0, undefined=1)
     assert found.pooled == scored(0.0)
+    said, _ = score_set(windows, NO_VALUE, {first.occurrences[0].claim: "yes"})
+    assert (said.per_interaction, said.pooled) == (scored(0.5), scored(0.5))
 
 
 @given(labels_of_conversations, sizes, rules)

@@ -1,5 +1,6 @@
 """No question is answered more often than eight times, over HTTP, whatever comes back."""
 
+import asyncio
 import random
 from collections.abc import Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -14,7 +15,7 @@ from faithtui.engine.asking import Asker, BoundAsk
 from faithtui.engine.keeping import MemoryReplies
 from faithtui.errors import FaithtuiError, JudgeAnswersUsedUp, JudgeError
 from faithtui.judges.opening import open_judge
-from faithtui.metrics.base import Metric, Question
+from faithtui.metrics.base import AGAIN, Metric, Question
 from faithtui.metrics.prompting import load_prompts
 from faithtui.metrics.questions import STEPS, pooled_claims
 from faithtui.metrics.registry import METRICS, build
@@ -104,7 +105,7 @@ class OneStepElsewhere:
 
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
         self.seen.add(question.step)
-        chosen = self.provider if question.step == self.step else self.embedded
+        chosen = self.provider if question.step.removesuffix(AGAIN) == self.step else self.embedded
         return (chosen or self.embedded)(question)
 
 
@@ -122,13 +123,11 @@ async def measured(metric: Metric[Any], ask: OneStepElsewhere) -> None:
         pass  # under a peer's rules one failure loses the conversation
 
 
-async def steps_of(metric: Metric[Any]) -> set[str]:
+async def steps_of(metric: Metric[Any], embedded: BoundAsk) -> list[str]:
     """List the kinds of questions a metric asks."""
     seen: set[str] = set()
-    async with open_judge("offline") as judge:
-        asker = Asker(judge, MemoryReplies())
-        await measured(metric, OneStepElsewhere(asker.on_behalf_of(None), None, "", seen))
-    return seen
+    await measured(metric, OneStepElsewhere(embedded, None, "", seen))
+    return sorted(seen)
 
 
 def judge_at(server: FakeServer, provider: str) -> AbstractAsyncContextManager[Any]:
@@ -144,9 +143,9 @@ async def counts(server: FakeServer, provider: str) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     async with judge_at(server, provider) as judge, open_judge("offline") as offline:
+        embedded = Asker(offline, MemoryReplies()).on_behalf_of(None)
         for number, metric in enumerate(configurations()):
-            embedded = Asker(offline, MemoryReplies()).on_behalf_of(None)
-            for step in sorted(await steps_of(metric)):
+            for step in await steps_of(metric, embedded):
                 server.sent.clear()
                 asker = Asker(judge, MemoryReplies(), pause=no_wait)
                 ask = OneStepElsewhere(embedded, asker.on_behalf_of(None), step, set())
@@ -187,7 +186,7 @@ async def test_no_mixture_of_bad_answers_gets_past_the_limit(
         embedded = Asker(offline, MemoryReplies()).on_behalf_of(None)
         for _ in range(40):
             metric = luck.choice(metrics)
-            step = luck.choice(sorted(await steps_of(metric)))
+            step = luck.choice(await steps_of(metric, embedded))
             server.sent.clear()
             server.script = [
                 Answer(body(provider, *luck.choice(list(BAD.values())))) for _ in range(30)
@@ -217,6 +216,41 @@ async def test_reaching_the_limit_is_a_failure_that_says_what_came_last(server: 
     assert (asker.tally.calls, asker.tally.calls_again) == (8, 7)
     assert "`claims` was answered 8 times, the most that a question may cost" in str(caught.value)
     assert "ran into the limit of tokens. Choose another model" in str(caught.value)
+
+
+async def test_a_question_that_waits_for_another_ones_answers_counts_them_too(
+    server: FakeServer,
+) -> None:
+    """Equal questions share a call; the first one is given up, and the other one goes on."""
+    bad = Answer(body("openai", '{"claims": 3}', False))
+    server.script = [bad] * 30
+    first, second = claims_question(), claims_question()
+    async with judge_at(server, "openai") as judge:
+        asker = Asker(judge, MemoryReplies(), pause=no_wait)
+        both = await asyncio.gather(
+            asker.ask(first, None), asker.ask(second, None), return_exceptions=True
+        )
+    assert all(isinstance(each, JudgeError) for each in both)
+    assert len(server.sent) == 3, "both are repaired by the same questions"
+    assert first.count.answers == second.count.answers == 3
+
+
+async def test_a_limit_that_another_question_reached_leaves_this_one_its_answers(
+    server: FakeServer,
+) -> None:
+    bad, good = (
+        Answer(body("openai", text, False)) for text in ('{"claims": 3}', '{"claims": ["Free."]}')
+    )
+    server.script = [bad, good]
+    first, second = claims_question(), claims_question()
+    first.count.answers = MOST_ANSWERS - 1
+    async with judge_at(server, "openai") as judge:
+        asker = Asker(judge, MemoryReplies(), pause=no_wait)
+        one, other = await asyncio.gather(
+            asker.ask(first, None), asker.ask(second, None), return_exceptions=True
+        )
+    assert isinstance(one, JudgeAnswersUsedUp)
+    assert other == ("Free.",)
 
 
 async def test_refusals_cost_nothing_and_are_not_counted(server: FakeServer) -> None:

@@ -1,5 +1,7 @@
 """Checks made while a run goes on: kept with its end, taken up again, the same as stored ones."""
 
+import asyncio
+import contextlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,13 +12,16 @@ import pytest
 from faithtui.domain.assessment import Assessment
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.integrity import Checked
 from faithtui.domain.prompt_echo import PromptWords
 from faithtui.domain.run_integrity import Integrity, Soundness, TextCounts
 from faithtui.engine import runner
-from faithtui.engine.checking import check_assessed, check_stored
+from faithtui.engine.checking import check_assessed, check_for_moment, check_stored
 from faithtui.engine.course import same_metric
+from faithtui.engine.events import RunEnded, RunEvent
 from faithtui.engine.item_checks import ItemChecks
 from faithtui.engine.judged_conversations import CheckRules, rules_of_run
+from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
@@ -169,6 +174,37 @@ async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
     await ItemChecks(store, broken, never).check_rest(run)
     assert store.runs.row(run).integrity == Integrity(unchecked=4)
     assert "could not be checked" in caplog.text
+
+
+@pytest.mark.parametrize("error", [StoreError("locked"), asyncio.CancelledError()])
+async def test_checks_that_are_given_up_at_the_end_leave_the_run_done(
+    store: Store, error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def give_up(self: ItemChecks, run: RunId) -> None:
+        raise error
+
+    monkeypatch.setattr(ItemChecks, "check_rest", give_up)
+    run = planned(store)
+    events: list[RunEvent] = []
+    with contextlib.suppress(asyncio.CancelledError):
+        await runner.execute(store, run, events.append, judge=opened(CountingJudge()))
+    assert store.runs.row(run).state is RunState.DONE
+    assert isinstance(events[-1], RunEnded)
+    assert events[-1].state is RunState.DONE
+
+
+async def test_a_text_that_trips_a_check_keeps_no_run_from_being_shown(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trip(*arguments: object) -> Checked:
+        raise IndexError
+
+    monkeypatch.setattr("faithtui.engine.item_checks.check_assessed", trip)
+    monkeypatch.setattr("faithtui.engine.checking.check", trip)
+    run = planned(store)
+    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    check_for_moment(store, run, seconds=60)
+    assert store.runs.row(run).integrity.sentence() == "not checked yet"
 
 
 async def test_a_conversation_that_is_judged_again_is_counted_once(store: Store) -> None:

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.tasks import FindEvidence
-from faithtui.errors import JudgeReplyInvalid
+from faithtui.errors import JudgeRefused, JudgeReplyInvalid
 from faithtui.metrics.base import Question
+from faithtui.metrics.shapes import Said
+from faithtui.metrics.strategies.derivation import Finding, decide
 from tests.metrics.scripted import (
     DOWN,
     Json,
@@ -252,6 +254,54 @@ async def test_evidence_that_the_verdict_denies_decides_nothing_elsewhere() -> N
     }
     assessments, _ = await judge(metric(), talk(2), ScriptedAsk(oracle, script))
     assert labels(assessments) == [["idk"], ["idk"]]
+
+
+def test_what_was_said_of_exactly_the_truths_in_view_is_not_raised_by_sets_of_other_windows() -> (
+    None
+):
+    def finding(truths: str, label: str, *sets: str) -> Finding:
+        sufficient = tuple(map(frozenset, sets))
+        return Finding(frozenset(truths), Said(label), label, sufficient)
+
+    view = frozenset("ab")
+    elsewhere = finding("abc", "yes", "a")
+    for label in ("no", "idk"):
+        decision = decide([finding("ab", label), elsewhere], view)
+        assert decision is not None
+        assert decision.label == label
+    decision = decide([elsewhere], view)
+    assert decision is not None
+    assert (decision.label, decision.follows) == ("yes", True)
+
+
+@pytest.mark.parametrize("error", [JudgeReplyInvalid("prose", raw=""), JudgeRefused("no", raw="")])
+async def test_answers_that_cannot_be_used_leave_what_came_before(error: JudgeReplyInvalid) -> None:
+    """The second claim is left out at first, and then nothing usable comes any more."""
+
+    def script(question: Question[Any], answer: Json) -> Json:
+        if isinstance(question.task, FindEvidence):
+            return {"c0": answer["c0"]} if not question.replicate else error
+        return answer
+
+    oracle = {
+        "truths": {"D.": ["t"]},
+        "claims": {"A.": ["k", "l"]},
+        "verdicts": {"k": {"yes_if_any": ["t"]}},
+    }
+    found, _ = await one_window(oracle, script)
+    assert [each.label for each in found.verdicts] == ["yes", None]
+    assert found.score.state.value == "incomplete"
+
+
+async def test_a_claim_that_cannot_be_asked_about_is_asked_once_for_all_its_windows() -> None:
+    def script(question: Question[Any], answer: Json) -> Json:
+        return DOWN if question.step == "verdicts-again" else answer
+
+    oracle = HALVES | {"truths": {"D0.": ["half"], "D2.": ["other half"]}}
+    ask = ScriptedAsk(oracle, script)
+    assessments, _ = await judge(metric(), talk(9), ask)
+    assert ask.steps["verdicts-again"] == 1
+    assert [each.value for each in states(assessments)] == ["scored"] * 2 + ["failed"] * 7
 
 
 # Truths that are spread over turns

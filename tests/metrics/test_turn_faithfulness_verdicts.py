@@ -104,7 +104,7 @@ async def test_truths_that_do_not_exist_name_nothing() -> None:
         if question.step == "verdicts":
             answer["c0"] |= {
                 "verdict": "yes",
-                "sufficient": [["t9"], [" [t0] ", 5], ["t1", "t7"]],
+                "sufficient": [["t9"], [" [T0] "], ["t1", "t7"], ["t1", 5]],
                 "contradicts": "t0",
             }
         return answer

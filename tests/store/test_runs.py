@@ -158,6 +158,30 @@ def test_sets_of_truths_are_kept_and_a_part_of_one_is_listed_once(store: Store) 
     ]
 
 
+def test_sets_are_known_by_their_truths_however_a_window_numbers_them(store: Store) -> None:
+    """A window that is judged later may know more sets, and number the old ones otherwise."""
+    _, (item,) = planned(store, "one")
+    a, b, c, d = (Truth(f"Truth {letter}.", "Fact 0.") for letter in "abcd")
+    claim = Claim(1, "It is.", Span(1, 5))
+    named = (
+        [Evidence(c, "supports", (1,)), Evidence(d, "supports", (1,))],
+        [
+            *(Evidence(each, "supports", (1,)) for each in (a, b)),
+            *(Evidence(each, "supports", (2,)) for each in (c, d)),
+        ],
+    )
+    for window, evidence in zip(windows_of(talk()), named, strict=False):
+        said = Verdict(claim, "yes", evidence=tuple(evidence))
+        store.runs.save_window(item, Assessment(window, scored(1.0), (said,), (a, b, c, d)))
+    view = store.runs.review_view(item, "me")
+    texts = {truth.id: truth.text for truth in view.truths}
+    sets: dict[int, set[str]] = {}
+    for each in view.claims[0].evidence:
+        for number in each.sets:
+            sets.setdefault(number, set()).add(texts[each.truth])
+    assert sets == {1: {"Truth c.", "Truth d."}, 2: {"Truth a.", "Truth b."}}
+
+
 def test_saving_a_window_again_does_nothing(store: Store) -> None:
     run, (item,) = planned(store, "one")
     window = windows_of(talk())[0]

@@ -149,8 +149,13 @@ async def test_what_was_painted_before_is_gone_when_a_blind_queue_begins(
         queue = sample_queue(store, store.samples.rows("ann")[0].id, "ann")
         canaries.session.take_queue(queue)
         canaries.go("review")
-        while not isinstance(screen := canaries.screen_stack[-1], ReviewScreen):
+        screen = canaries.screen_stack[-1]
+        for _ in range(1000):  # turns of the loop
+            if isinstance(screen, ReviewScreen):
+                break
             await asyncio.sleep(0)
+            screen = canaries.screen_stack[-1]
+        assert isinstance(screen, ReviewScreen)
         # Before anything could be read.
         assert screen.view is None
         assert leaks(canaries) == []

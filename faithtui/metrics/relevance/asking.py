@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from faithtui.domain.conversation import normalised
-from faithtui.errors import JudgeAnswersUsedUp, JudgeReplyInvalid
+from faithtui.errors import JudgeReplyInvalid
 from faithtui.metrics.again import ASKED_AGAIN
 from faithtui.metrics.base import AGAIN, Ask, Question
 from faithtui.metrics.relevance.questions import which_statements
@@ -53,20 +53,24 @@ async def statements_of(
         again = question(which_statements(missing, times, as_peer=as_peer))
         try:
             said = await ask(replace(again, count=first.count))
-        except JudgeAnswersUsedUp:
+        except JudgeReplyInvalid:
             break  # what came before stands, and the rest has no verdict
         better = iter(_aligned(missing, said))
         found = tuple(each if understood(each.said, as_peer) else next(better) for each in found)
-    disputed = [each.text for each in found if names_messages and contradicts_itself(each.said)]
-    if not disputed:
+    disputed = [n for n, each in enumerate(found) if contradicts_itself(each.said)]
+    if not disputed or not names_messages:
         return found
-    reconsider = question(which_statements(disputed, 0, contradictory=True, as_peer=as_peer))
+    texts = [found[n].text for n in disputed]
+    reconsider = question(which_statements(texts, 0, contradictory=True, as_peer=as_peer))
     try:
         said = await ask(replace(reconsider, step=f"{first.step}{AGAIN}", count=first.count))
     except JudgeReplyInvalid:
         return found  # the first answer could be used, and stands
-    now = {each.text: each for each in _aligned(disputed, said) if understood(each.said, as_peer)}
-    return tuple(now.get(each.text, each) for each in found)
+    now = dict(zip(disputed, _aligned(texts, said), strict=True))
+    return tuple(
+        now[n] if n in now and understood(now[n].said, as_peer) else each
+        for n, each in enumerate(found)
+    )
 
 
 def _aligned(chosen: Sequence[str], found: Sequence[Statement]) -> tuple[Statement, ...]:

@@ -11,14 +11,14 @@ window; what the judge says of them is not used.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.tasks import EvidenceGroup, FindEvidence
 from faithtui.domain.windows import Window
-from faithtui.errors import JudgeAnswersUsedUp, JudgeError, JudgeReplyInvalid
+from faithtui.errors import JudgeError, JudgeReplyInvalid
 from faithtui.metrics.again import ASKED_AGAIN
 from faithtui.metrics.base import AGAIN, AnswerCount, Ask, Question
 from faithtui.metrics.concurrency import together
@@ -96,16 +96,20 @@ async def ask_undecided(
     claim is asked about at most once for each set of truths in view.
     """
     asked: set[tuple[str, TruthSet]] = set()
-    while plans := _undecided(metric, windows, known, asked):
+    failed: set[tuple[str, TruthSet]] = set()
+    while plans := _undecided(metric, windows, known, asked, failed):
         compared = await together(
             (_tried(metric, groups, ask.about(position), again=True) for position, groups in plans),
             at_once=metric.async_mode,
         )
         for (_, groups), found in zip(plans, compared, strict=True):
-            if isinstance(found, JudgeError):
-                known.undecided |= dict.fromkeys(groups[0].claims, told(found))
-            else:
+            if not isinstance(found, JudgeError):
                 _keep(groups, found, known)
+                continue
+            (group,) = groups
+            for text in group.claims:
+                known.undecided.setdefault(text, told(found))
+                failed.add((text, _bearing(known, text, frozenset(group.truths))))
 
 
 def _undecided(
@@ -113,6 +117,7 @@ def _undecided(
     windows: Sequence[Window],
     known: Known,
     asked: set[tuple[str, TruthSet]],
+    failed: Collection[tuple[str, TruthSet]],
 ) -> list[tuple[int, Groups]]:
     """Plan one question for each window with claims that nothing decides yet.
 
@@ -121,6 +126,7 @@ def _undecided(
         windows: In order.
         known: What is known.
         asked: Claims with the truths in view for which they were asked; what is planned is added.
+        failed: Claims with the truths bearing on them for which nothing came of it.
 
     Returns:
         Positions of windows with their questions.
@@ -136,16 +142,21 @@ def _undecided(
             findings = known.findings.get(claim.text, ())
             if decide(findings, in_view, as_peer=metric.as_peer) is not None:
                 continue
-            bearing = frozenset(t for each in findings for t in each.named & in_view)
-            if (claim.text, in_view) in asked or (claim.text, bearing) in planned:
+            needed = claim.text, _bearing(known, claim.text, in_view)
+            if (claim.text, in_view) in asked or needed in planned or needed in failed:
                 continue
-            planned.add((claim.text, bearing))
+            planned.add(needed)
             texts[claim.text] = None
         if texts:
             asked.update((text, in_view) for text in texts)
             truths = tuple(truth.text for truth in known.truths[window.position])
             plans.append((window.position, (EvidenceGroup(tuple(texts), truths),)))
     return plans
+
+
+def _bearing(known: Known, text: str, in_view: TruthSet) -> TruthSet:
+    """Give the truths in view that bear on a claim, as far as the judge named them."""
+    return frozenset(t for each in known.findings.get(text, ()) for t in each.named & in_view)
 
 
 def _stretches(window_size: int, windows: Sequence[Window]) -> list[Sequence[Window]]:
@@ -238,7 +249,7 @@ async def _answered(
         question = _question(metric, _grouped(left, pairs), again=again)
         try:
             replies = await ask(replace(question, replicate=times, count=count))
-        except JudgeAnswersUsedUp:
+        except JudgeReplyInvalid:
             if not times:
                 raise
             break  # what came before stands, and the rest has no verdict

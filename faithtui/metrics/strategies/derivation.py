@@ -1,9 +1,11 @@
 """From the evidence a judge named to the verdicts of a window. Pure.
 
-In a window a claim is contradicted if a contradicting truth is in view, else supported if a whole
-sufficient set of truths is. Else the judge's own verdict stands, where it was given with the same
-truths bearing on the claim as in this window; none is a special case of that. Everywhere else the
-claim has to be asked for that window (see `comparison`). Nothing ever raises the judge's verdict.
+In a window a claim is contradicted if a contradicting truth is in view. Else the judge's verdict
+on exactly the truths in view stands where there is one, else the claim is supported if a whole
+sufficient set of truths is in view. Else the judge's verdict stands where it was given with the
+same truths bearing on the claim as in this window; none is a special case of that. Everywhere else
+the claim has to be asked for that window (see `comparison`). Nothing ever raises the judge's
+verdict.
 
 Where the verdict and the evidence of one reply contradict each other, and asking again did not
 help, the verdict holds: its evidence is shown and decides nothing.
@@ -48,10 +50,13 @@ class Finding:
     partial: TruthSet = frozenset()
     contradicts: TruthSet = frozenset()
 
-    @property
-    def named(self) -> TruthSet:
-        """The truths that bear on the claim, by the judge's account."""
-        return self.partial.union(self.contradicts, *self.sufficient)
+    named: TruthSet = field(init=False)
+    """The truths that bear on the claim, by the judge's account."""
+
+    def __post_init__(self) -> None:
+        """Put together once what every window looks at."""
+        named = self.partial.union(self.contradicts, *self.sufficient)
+        object.__setattr__(self, "named", named)
 
     def meets(self, in_view: TruthSet) -> bool:
         """Whether it is about a window with these truths: about one of them, or about none."""
@@ -103,16 +108,19 @@ def decide(
         if not finding.contradicts.isdisjoint(in_view):
             return Decision("no", finding, follows=True)
     readable = [each for each in findings if _counts(each, as_peer)]
-    exact = [each for each in readable if each.truths == in_view]
+    for finding in readable:
+        # Sets that other questions named would raise what was said of exactly these truths.
+        if finding.truths == in_view:
+            return Decision(finding.label, finding, follows=False)
     for finding in findings:
         # What was not said about a truth in view may have been a `no`.
-        if not _counts(finding, as_peer) and not exact and finding.meets(in_view):
+        if not _counts(finding, as_peer) and finding.meets(in_view):
             return Decision(None, finding, follows=False)
     for finding in agreeing:
         if any(each <= in_view for each in finding.sufficient):
             return Decision("yes", finding, follows=True)
     bearing = frozenset[str]().union(*(each.named for each in findings))
-    for finding in (*exact, *readable):
+    for finding in readable:
         if finding.truths & bearing == in_view & bearing:
             return Decision(finding.label, finding, follows=False)
     return None
@@ -224,7 +232,7 @@ def _verdict(claim: Claim, decision: Decision, evidence: tuple[Evidence, ...]) -
     said = decision.finding.said
     if said is None:
         return Verdict(claim, None, evidence=evidence)
-    if decision.follows and decision.label != decision.finding.label:
+    if decision.follows and decision.label == "yes" != decision.finding.label:
         # The judge's word, reason and probability are about truths that are out of view here.
         return Verdict(claim, decision.label, None, SUPPORTED_IN_VIEW, None, evidence)
     if said.breaks_schema and not decision.follows:

@@ -107,6 +107,8 @@ class PassageView:
     ranked: RankedPassage
     truths: tuple[tuple[int, Stance], ...]
     """T numbers the judge named for the claim in this passage, each with its stance."""
+    joined: frozenset[int] = frozenset()
+    """Those of them that support the claim only together with others."""
     ranks: bool = True
     """How well it matches says something; a statement's own passage is just the passage."""
     lost: int = 0
@@ -220,6 +222,8 @@ def ranked_passages(
             NamedTruth(read.truths[truth.id], each.stance, truth.span)
         )
         numbers.setdefault(truth.document, []).append((truth.number, each.stance))
+    by_id = {truth.id: truth.number for truth in view.truths}
+    joined = frozenset(number for each in truth_sets(claim, by_id) for number in each)
     said = read_claim(claim)
     found: list[PassageView] = []
     for where, group in groups.items():
@@ -240,6 +244,7 @@ def ranked_passages(
                     read.documents[key],
                     _with_lost(ranked, lost, read.documents[key]),
                     tuple(numbers.get(key, ())),
+                    joined,
                     lost=len(lost),
                 )
             )
@@ -296,7 +301,9 @@ def _own_passage(view: ReviewView, claim: ClaimView, read: ReadView) -> tuple[Pa
                 quotes = (Quote(claim.span, None),) if claim.span is not None else ()
                 ranked = RankedPassage(0, 1.0, claim.span, quotes, (), ())
                 text = read.documents[document.number]
-                return (PassageView(document, turn.position, "turn", text, ranked, (), False),)
+                return (
+                    PassageView(document, turn.position, "turn", text, ranked, (), ranks=False),
+                )
     return ()
 
 
@@ -358,7 +365,10 @@ def _heading(passage: PassageView, chosen: bool) -> list[Piece]:
         pieces.append(Piece(f" · {fmt.plural(passage.lost, 'fact')} in no truth", "warn"))
     looks = dict(STANCE_LOOKS)
     for number, stance in passage.truths:
-        pieces.append(Piece(f" · T{number} {STANCE_WORDS[stance]}", looks[stance]))
+        words = STANCE_WORDS[stance]
+        if number in passage.joined:
+            words = "supports with others"
+        pieces.append(Piece(f" · T{number} {words}", looks[stance]))
     return pieces
 
 
