@@ -200,6 +200,8 @@ async def test_resizing_through_every_size_never_crashes(app: FaithApp) -> None:
             await press(pilot, "z")
             await until(pilot, lambda: app.size == (20, 5))
         await pilot.resize_terminal(80, 24)
+        # Between a resize and its layout the painted lines are those of the size before.
+        await until(pilot, lambda: app.screen._compositor.size == app.size)
         await until(pilot, lambda: "? help" in screen_text(app))
 
 

@@ -1,6 +1,6 @@
-"""Compare claims with truths for `evidence`: every pair that shares a window, exactly once.
+"""Compare claims with truths for `evidence`: every pair that shares a window, once.
 
-What a claim needs together may be spread over two questions, and then neither shows it whole.
+What a claim needs together may be spread over two questions, and then neither shows it whole:
 `ask_undecided` asks about such claims again, window by window.
 
 One question for two neighbouring interactions: their claims with all truths in their view, and the

@@ -145,7 +145,7 @@ class Known:
     window_failures: dict[int, str] = field(default_factory=dict)
     """By window: a document in its view has no truths."""
     findings: dict[str, list[Finding]] = field(default_factory=dict)
-    """By text of the claim, in the order of asking; the first is that of its home window."""
+    """By text of the claim, in the order of asking."""
     lost: dict[str, dict[str, str]] = field(default_factory=dict)
     """By text of the claim and of the truth: why the two could not be compared."""
     undecided: dict[str, str] = field(default_factory=dict)

@@ -2,8 +2,8 @@
 
 Per interaction: the truths of its new documents and the claims of its answers. For every few
 interactions: one question that compares their claims with all truths in view and the earlier claims
-in view with the new truths. So every (claim, truth) pair that shares a window is judged exactly
-once. `derivation` turns the evidence into each window's verdicts; a claim that it cannot decide in
+in view with the new truths. So every (claim, truth) pair that shares a window is compared once.
+`derivation` turns the evidence into each window's verdicts; a claim that it cannot decide in
 a window is asked about again, with all truths of that window.
 
 Differences from the peer (deepeval 4.3.1), stated in docs/metrics/turn-faithfulness.md: an answer
