@@ -214,6 +214,7 @@ def test_the_codes_and_limits_of_the_page_are_those_of_the_code() -> None:
         assert f"`{field.name}`" in GATE
 
 
+@pytest.mark.thorough
 def test_the_example_on_top_is_the_demo(tmp_path: Path) -> None:
     script, *shown = re.findall(r"```text\n\$ (faithtui gate[^\n]*)\n(.*?)\$ echo \$\?\n(\d)\n```",
                                 GATE, re.DOTALL)[0]  # fmt: skip
