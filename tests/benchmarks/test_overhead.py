@@ -28,6 +28,8 @@ LATENCY_S = 2.0
 ROUNDS = int(os.environ.get("OVERHEAD_ROUNDS", "48"))
 STEPS = 3
 LONG_QUEUE = 50_000
+ENOUGH = 500
+"""Conversations of them that are judged before it is looked at."""
 
 
 def order(url: str, concurrency: int) -> RunRequest:
@@ -128,7 +130,7 @@ def test_fifty_thousand_waiting_conversations(tmp_path: Path) -> None:
     store_with(path, [conversation(f"c{n}", 1) for n in range(LONG_QUEUE)]).close()
     with provider({"latency_s": 0.2}) as url:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.engine.measured_run", str(path), url, "64", "15"],
+            [sys.executable, "-m", "tests.engine.measured_run", str(path), url, "64", str(ENOUGH)],
             cwd=ROOT,
             env=environment(tmp_path / "home"),
             capture_output=True,
@@ -138,7 +140,7 @@ def test_fifty_thousand_waiting_conversations(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     table(
-        f"{LONG_QUEUE:,} conversations in the queue, the first 15 s",
+        f"{LONG_QUEUE:,} conversations in the queue, until {ENOUGH:,} are judged",
         ("judged", "the first after", "memory grown", "another thread late by at most"),
         [
             (
