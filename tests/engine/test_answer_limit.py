@@ -175,7 +175,9 @@ async def test_a_page_in_place_of_json_counts_as_an_answer(
     assert {key: count for key, count in found.items() if not 1 <= count <= MOST_ANSWERS} == {}
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    "provider", ["openai", pytest.param("anthropic", marks=pytest.mark.thorough)]
+)
 @pytest.mark.parametrize("seed", range(4))
 async def test_no_mixture_of_bad_answers_gets_past_the_limit(
     seed: int, provider: str, server: FakeServer

@@ -72,7 +72,8 @@ async def undisturbed(path: Path) -> Json:
         return judged(store, run)
 
 
-@pytest.mark.parametrize("name", ["openai", pytest.param("anthropic", marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
 async def test_a_death_at_any_entry_of_the_journal_costs_nothing(tmp_path: Path, name: str) -> None:
     expected = await undisturbed(tmp_path / "u.db")
     left = 0
