@@ -10,6 +10,7 @@ from textual.message import Message
 
 from faithtui.domain.ids import ItemId
 from faithtui.domain.review import Step
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screens.base import FaithScreen
 
 
@@ -40,6 +41,8 @@ class TakingBackScreen(FaithScreen):
         future = self.session.store.submit(step, reviewer, urgent=True, durable=True)
         self.wait_taken_back(future, words)
 
+    # A verdict typed after it is meant for the claim that it goes back to.
+    @holds_keys(can_give_up=False)
     @work(group="save", exit_on_error=False)
     async def wait_taken_back(self, future: Future[Step], words: str) -> None:
         """Wait for the disk and find where the claim is."""
