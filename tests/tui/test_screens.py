@@ -1,6 +1,5 @@
 """Runs, conversations, agreement, progress and the way between them, key by key."""
 
-import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -454,18 +453,19 @@ async def test_quitting_waits_no_longer_than_a_second(app: FaithApp) -> None:
             finished = True
 
             def join(self, timeout_s: float) -> bool:
-                return not gone.wait(20)
+                patience.append(timeout_s)
+                return not gone.wait()
 
         import threading
 
         gone = threading.Event()
+        patience: list[float] = []
         app.session.active.append(Stubborn(app))  # type: ignore[arg-type]  # as above
-        loop = asyncio.get_running_loop()
-        began = loop.time()
         await pilot.press("ctrl+q")
+        # It ends although the run does not.
         await until(pilot, lambda: app._exit)
         gone.set()
-        assert loop.time() - began < 2
+        assert 0 < sum(patience) <= 1
 
 
 async def test_an_empty_store_says_what_to_do(
