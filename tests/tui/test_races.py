@@ -11,8 +11,11 @@ from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.queue import ClaimQueue, Walk
+from faithtui.tui.screens.conversations import ConversationsScreen
 from faithtui.tui.screens.queue_end import QueueEndDialog
-from tests.tui.driving import calm, press, reviewing, status, title
+from faithtui.tui.screens.runs import RunsScreen
+from tests.tui.building import SPEC
+from tests.tui.driving import calm, opened, press, reviewing, status, title
 from tests.tui.test_review_keys import acts, blinded, stored
 
 SIZE = (120, 40)
@@ -173,6 +176,36 @@ async def test_fast_keys_give_each_claim_one_verdict(
         ).scalar_one()
     assert claims >= 2
     assert 0 <= len(given) - claims <= len(taken_back)
+
+
+async def test_a_list_that_is_read_again_keeps_a_cursor_moved_meanwhile(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        screen = app.screen
+        assert isinstance(screen, ConversationsScreen)
+        read = screen.Loaded(screen.run_row, screen.spec, screen.listed, screen.mark)
+        screen.items.cursor = 2
+        screen.show_ids(read)  # nothing could be handled between the two
+        assert screen.items.cursor == 2
+        assert app.session.item == screen.listed[2]
+
+
+async def test_runs_that_are_read_again_keep_a_cursor_moved_meanwhile(
+    app: FaithApp, store_path: Path
+) -> None:
+    with Store.open(store_path) as store:
+        store.runs.create(SPEC, store.conversations.ids())
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        screen = app.screen
+        assert isinstance(screen, RunsScreen)
+        before, other = screen.listed
+        assert app.session.run == before
+        screen.runs.cursor = 1
+        screen.show_rows(screen.Loaded(screen.all))
+        assert screen.runs.cursor == 1
+        assert app.session.run == other
 
 
 async def test_the_end_of_a_queue_that_was_left_is_not_announced(

@@ -81,6 +81,7 @@ class ComparingScreen(FaithScreen):
                 empty=lambda width: draw.nothing_to_settle(
                     self.compared, self.filter, self.spec, width
                 ),
+                moved=self.follow,
             ),
             Pane(id="evidence", title="Evidence"),
             Pane(id="decide", title="Adjudicate · names hidden"),
@@ -162,7 +163,6 @@ class ComparingScreen(FaithScreen):
         self._entitle()
         self._follow_row()
 
-    @on(VirtualList.Moved)
     def follow(self) -> None:
         """Show the chosen claim."""
         self._follow_row()

@@ -131,6 +131,7 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
                 draw=self._line,
                 head=self._head,
                 empty=self._empty,
+                moved=self.follow,
                 identity=lambda row: row.id,
             ),
             Pane(id="detail", title="Conversation"),
@@ -302,7 +303,6 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
             [Piece(f"{row.labelled}/{row.claims} labelled", "quiet")],
         )
 
-    @on(VirtualList.Moved)
     def follow(self) -> None:
         """Show the chosen conversation."""
         self._follow_row()

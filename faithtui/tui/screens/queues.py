@@ -122,7 +122,12 @@ class QueuesScreen(FaithScreen):
         """Make the list and the details."""
         return Panes(
             VirtualList[SampleRow](
-                id="list", title="Queues", draw=queue_line, head=queue_head, empty=self.empty
+                id="list",
+                title="Queues",
+                draw=queue_line,
+                head=queue_head,
+                empty=self.empty,
+                moved=self.follow,
             ),
             Pane(id="detail", title="Queue"),
             planner=plans.queues,
@@ -179,7 +184,6 @@ class QueuesScreen(FaithScreen):
         self.show_details()
         self.refresh_bindings()
 
-    @on(VirtualList.Moved)
     def follow(self) -> None:
         """Show the chosen queue."""
         self.show_details()

@@ -126,6 +126,7 @@ class RunsScreen(RunActsScreen):
                 draw=run_line,
                 head=run_head,
                 empty=self._empty,
+                moved=self.follow,
                 identity=lambda row: row.id,
             ),
             Pane(id="detail", title="Run"),
@@ -211,9 +212,10 @@ class RunsScreen(RunActsScreen):
         self.specs = event.specs
         self._show_details()
 
-    @on(VirtualList.Moved)
     def follow(self) -> None:
         """Show the chosen run."""
+        if self.chosen is not None:
+            self.session.choose_run(self.chosen.id)
         self._show_details()
         self.refresh_bindings()
 

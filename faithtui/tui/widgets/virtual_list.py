@@ -53,6 +53,8 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         draw: Makes the line of a row for a width in cells.
         head: Makes the line of headings.
         empty: Makes what is drawn when there is no row.
+        moved: Called when another row is chosen, at once: a message could come after rows that are
+            read again, which would put the cursor back.
         identity: Gives the id under which a row is marked; None: rows cannot be marked.
     """
 
@@ -75,19 +77,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         Binding("end", "edge(1)", "last", show=False, tooltip="To the last row", id="move.end"),
     ]
 
-    cursor: reactive[int] = reactive(0, repaint=False)
-
-    @dataclass
-    class Moved(Message):
-        """Another row is chosen."""
-
-        list: "VirtualList[object]"
-        row: int
-
-        @property
-        def control(self) -> "VirtualList[object]":
-            """The list."""
-            return self.list
+    cursor: reactive[int] = reactive(0, repaint=False, init=False)
 
     @dataclass
     class Chosen(Message):
@@ -109,6 +99,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         draw: Callable[[RowT, int, bool], Line],
         head: Callable[[int], Line],
         empty: Callable[[int], Sequence[Line]],
+        moved: Callable[[], None],
         identity: Callable[[RowT], int] | None = None,
     ) -> None:
         super().__init__(id=id)
@@ -117,6 +108,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         self._draw = draw
         self._head = head
         self._empty = empty
+        self._moved = moved
         self._source: Rows[RowT] = NoRows()
         self._ready = False
         self._early: list[tuple[int, Callable[[], None]]] = []
@@ -130,8 +122,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         self._ready = True
         if title is not None:
             self.border_title = Content(title)
-        with self.prevent(self.Moved):
-            self.cursor = max(0, min(cursor, len(source) - 1))
+        self.set_reactive(VirtualList.cursor, max(0, min(cursor, len(source) - 1)))
         self._resize_rows()
         self._reveal()
         self.refresh()
@@ -194,7 +185,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         for row in (old, new):
             self.refresh_line(row + 1)  # below the headings
         self._reveal()
-        self.post_message(self.Moved(self, new))  # type: ignore[arg-type]  # a list of any rows
+        self._moved()
 
     def action_step(self, by: int) -> None:
         """Choose a row some way off."""
@@ -222,7 +213,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         if not self._ready:
             self._later(self.action_choose)
         if len(self._source):
-            self.post_message(self.Chosen(self, self.cursor))  # type: ignore[arg-type]  # as above
+            self.post_message(self.Chosen(self, self.cursor))  # type: ignore[arg-type]  # a list of any rows
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row under the mouse; a second click opens it."""
