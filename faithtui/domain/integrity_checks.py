@@ -1,13 +1,15 @@
 """Looking for what seems wrong in what a judge said about a conversation. Pure checks."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import assert_never
 
 from faithtui.domain.asking_judge import Request, requests_in
 from faithtui.domain.conversation import Turn
 from faithtui.domain.evidence import CLASH_FROM, overlap
+from faithtui.domain.ids import TruthId
 from faithtui.domain.integrity import (
     Checked,
     CheckedClaim,
@@ -27,6 +29,9 @@ from faithtui.domain.reasons import contradicts
 from faithtui.domain.run_integrity import TextCounts
 from faithtui.domain.windows import interactions, turns_left_out
 from faithtui.domain.wording import ReadText, read_text
+
+_Views = Mapping[int, frozenset[TruthId]]
+"""Truths in view, by position of the window."""
 
 MOST_READ = 60_000
 """Characters of one text that are compared."""
@@ -52,17 +57,18 @@ class _Reader:
 def check(judged: JudgedConversation) -> Checked:
     """Look for everything that looks wrong, and count the texts that were looked at."""
     read = _Reader()
+    in_view = _truths_in_view(judged)
     material = Material((*judged.documents, *(turn.content for turn in judged.turns)))
     echoes = list(_echoes(judged, material))
     found = [
         *_words(judged),
         *_windows(judged),
         *_left_out(judged),
-        *_evidence(judged),
-        *_flips(judged),
+        *_evidence(judged, in_view),
+        *_flips(judged, in_view),
         *_asks(judged),
         *_phantoms(judged, read),
-        *_invented(judged, read),
+        *_invented_truths(judged, read),
         *echoes,
         *_quotes(judged),
         *_lost(judged, read),
@@ -74,20 +80,20 @@ def check(judged: JudgedConversation) -> Checked:
 
 def _counts(judged: JudgedConversation, findings: Sequence[Finding]) -> TextCounts:
     phantom = {each.claim for each in findings if each.kind is FindingKind.PHANTOM}
-    claims = sum(1 for _ in _written_claims(judged))
+    claims = sum(1 for _ in _claims_to_find(judged))
     truths = len(judged.truths) if judged.truths_are_facts else 0
     reasons = sum(len(_reasons(claim)) for claim in judged.claims)
     return TextCounts(
         claims=claims,
         phantom=len(phantom),
-        truths=sum(1 for _ in _placed_truths(judged)),
+        truths=sum(1 for _ in _truths_to_find(judged)),
         invented=sum(each.kind is FindingKind.INVENTED_TRUTH for each in findings),
         texts=claims + truths + reasons,
         echoed=sum(each.kind is FindingKind.ECHOED_PROMPT for each in findings),
     )
 
 
-def _written_claims(judged: JudgedConversation) -> Iterator[CheckedClaim]:
+def _claims_to_find(judged: JudgedConversation) -> Iterator[CheckedClaim]:
     """Give the claims that were written by somebody, and of which it is known what they are from.
 
     A whole answer is judged as it stands.
@@ -98,7 +104,7 @@ def _written_claims(judged: JudgedConversation) -> Iterator[CheckedClaim]:
             yield claim
 
 
-def _placed_truths(
+def _truths_to_find(
     judged: JudgedConversation,
 ) -> Iterator[tuple[CheckedTruth, Sequence[str]]]:
     """Give the truths of passages that are read whole, each with the passages it may be from."""
@@ -202,14 +208,23 @@ def _left_out(judged: JudgedConversation) -> Iterator[Finding]:
         yield Finding(FindingKind.TURN_LEFT_OUT, left[position], turn=position)
 
 
-def _evidence(judged: JudgedConversation) -> Iterator[Finding]:
+def _truths_in_view(judged: JudgedConversation) -> _Views:
+    """Give the truths of each window, by its position."""
+    found: dict[int, set[TruthId]] = defaultdict(set)
+    for truth in judged.truths:
+        for window in truth.windows:
+            found[window].add(truth.id)
+    return defaultdict(frozenset, {window: frozenset(each) for window, each in found.items()})
+
+
+def _evidence(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
     """Verdicts that do not follow from the truths that were named."""
     for claim in judged.claims:
         for said in claim.verdicts:
             polarity = _polarity(judged.labels, said.label)
-            in_view = {truth.id for truth in judged.truths if said.window in truth.windows}
             if polarity is None:
                 continue
+            in_view = views[said.window]
             if claim.named.isdisjoint(in_view):
                 if polarity is Polarity.GOOD and judged.names_evidence:
                     detail = f"{said.label}, but no truth in view was named for it"
@@ -230,7 +245,7 @@ def _evidence(judged: JudgedConversation) -> Iterator[Finding]:
             yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
 
 
-def _flips(judged: JudgedConversation) -> Iterator[Finding]:
+def _flips(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
     """Claims whose verdict changes from window to window."""
     turns = {window.position: frozenset(window.turns) for window in judged.windows}
     for claim in judged.claims:
@@ -240,7 +255,9 @@ def _flips(judged: JudgedConversation) -> Iterator[Finding]:
         ]
         if not changes:
             continue
-        unexplained = [pair for pair in changes if not _is_explained(judged, claim, *pair, turns)]
+        unexplained = [
+            pair for pair in changes if not _is_explained(judged, claim, *pair, turns, views)
+        ]
         story = " → ".join(
             f"w{said.window + 1} {said.label}"
             for said in (known[0], *(after for _, after in changes))
@@ -259,13 +276,11 @@ def _is_explained(
     before: CheckedVerdict,
     after: CheckedVerdict,
     turns: dict[int, frozenset[int]],
+    views: _Views,
 ) -> bool:
     """Say whether what is in view changed so that the verdict may change as it did."""
-    seen = [
-        {truth.id for truth in judged.truths if each.window in truth.windows}
-        for each in (before, after)
-    ]
-    came, left = seen[1] - seen[0], seen[0] - seen[1]
+    came = views[after.window] - views[before.window]
+    left = views[before.window] - views[after.window]
     earlier = turns.get(before.window, frozenset())
     later = turns.get(after.window, frozenset())
     named = claim.named
@@ -306,7 +321,7 @@ def _asked(request: Request) -> str:
 
 def _phantoms(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
     """Claims whose words are not in their answer."""
-    for claim in _written_claims(judged):
+    for claim in _claims_to_find(judged):
         before: Sequence[Turn] = ()
         if claim.document is None:
             said, before = judged.turns[claim.turn].content, judged.turns[: claim.turn]
@@ -346,10 +361,10 @@ def _is_question(text: str, said: str, before: Sequence[Turn], read: _Reader) ->
     words = words_in_row(text)
     if len(words) < RUN or _stands_in(text, said[:MOST_READ]):
         return False
-    if not Material([turn.content for turn in before if turn.role == "user"]).holds(words):
-        return False
     origin = origin_of(read(text), read(said), ())
-    return len(origin.found) < FEW * (len(origin.found) + len(origin.added))
+    if len(origin.found) >= FEW * (len(origin.found) + len(origin.added)):
+        return False
+    return Material([turn.content for turn in before if turn.role == "user"]).holds(words)
 
 
 def _stands_in(text: str, said: str) -> bool:
@@ -361,10 +376,10 @@ def _stands_in(text: str, said: str) -> bool:
     return not said[max(0, start - 1) : start].isalnum() and not said[end : end + 1].isalnum()
 
 
-def _invented(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
+def _invented_truths(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
     """Truths whose words are not in the passage they were drawn from."""
     turns = _retrieving(judged)
-    for truth, passages in _placed_truths(judged):
+    for truth, passages in _truths_to_find(judged):
         why = _why_phantom(truth.text, passages[0], passages[1:], read)
         if why is not None:
             at = truth.document
@@ -378,7 +393,7 @@ def _invented(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
 def _echoes(judged: JudgedConversation, material: Material) -> Iterator[Finding]:
     """Claims, truths and reasons that repeat the prompt."""
     prompts, kind = judged.prompts, FindingKind.ECHOED_PROMPT
-    for claim in _written_claims(judged):
+    for claim in _claims_to_find(judged):
         if prompts.are_repeated_by(claim.text, material):
             detail = f"the claim repeats the prompt: “{visible_line(claim.text, 120)}”"
             yield Finding(kind, detail, claim.id, turn=claim.turn)

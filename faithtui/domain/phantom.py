@@ -57,8 +57,10 @@ def origin_of(claim: ReadText, answer: ReadText, before: Sequence[ReadText]) -> 
     telling = [word for word in claim.words if word.weight]
     stems = {word.stem for word in telling}
     missing = missing_stems(stems, answer.vocabulary)
-    earlier = frozenset().union(*(text.vocabulary for text in before))
-    added = missing_stems(missing, earlier) if missing else set()
+    added: set[str] = set()
+    if missing:
+        earlier = frozenset[str]().union(*(text.vocabulary for text in before))
+        added = missing_stems(missing, earlier)
     # A negation has many forms: any in the answer, or anything it says no to, stands for any.
     if any(word.kind == "negation" for word in answer.words):
         negations = {word.stem for word in telling if word.kind == "negation"}

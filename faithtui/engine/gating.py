@@ -150,7 +150,7 @@ def gate(
     notes = [*_integrity(seen.row), *_leaning(store, seen)]
     if certificate is not None:
         evidence_at = certificate.evidence_at
-        broken += _outdated(certificate)
+        broken += _refuse_outdated(certificate)
         changes, unseen = _changes(store, seen, certificate)
         broken += changes
         notes += unseen
@@ -302,7 +302,7 @@ def _leaning(store: Store, seen: Seen) -> list[str]:
     return notes
 
 
-def _outdated(certificate: Certificate) -> list[str]:
+def _refuse_outdated(certificate: Certificate) -> list[str]:
     """Refuse a certificate in which rated answers were taken for all answers of a run."""
     found = certificate.measured
     if found.level is Level.ANSWERS and found.design is DesignKind.CENSUS:

@@ -72,7 +72,7 @@ class ItemChecks:
                 return None
             return CheckedItem(item, state, len(assessments), found.findings, found.counts)
 
-        return await self._made(item, check)
+        return await self._check_in_thread(item, check)
 
     async def check_stored(self, item: ItemId) -> None:
         """Check a conversation as it is stored, and keep what was found.
@@ -80,7 +80,9 @@ class ItemChecks:
         Raises:
             StoreError: The store cannot be read or written.
         """
-        checked = await self._made(item, lambda: check_stored(self._store, item, self._rules))
+        checked = await self._check_in_thread(
+            item, lambda: check_stored(self._store, item, self._rules)
+        )
         if checked is not None:
             await self._write(self._store.findings.save, [checked])
 
@@ -89,7 +91,7 @@ class ItemChecks:
         for item in self._store.findings.unchecked(run):
             await self.check_stored(item)
 
-    async def _made(
+    async def _check_in_thread(
         self, item: ItemId, check: Callable[[], CheckedItem | None]
     ) -> CheckedItem | None:
         self._waiting += 1

@@ -103,7 +103,7 @@ def rules_of_run(store: Store, run: RunSpec) -> CheckRules:
     return CheckRules.of(metric)
 
 
-def judged_conversation(
+def checked_from_store(
     view: ReviewView,
     surplus: Mapping[int, tuple[str | None, ...]],
     rules: CheckRules,
@@ -153,7 +153,7 @@ def judged_conversation(
                     CheckedVerdict(said.window, said.label, said.word, said.reason)
                     for said in claim.verdicts
                 ),
-                **_named([(each.truth, each.stance, each.sets) for each in claim.evidence]),
+                **_sort_evidence([(each.truth, each.stance, each.sets) for each in claim.evidence]),
             )
             for claim in view.claims
         ),
@@ -174,7 +174,7 @@ def judged_conversation(
     )
 
 
-def assessed_conversation(
+def checked_from_assessments(
     conversation: Conversation,
     assessments: Sequence[Assessment],
     rules: CheckRules,
@@ -183,7 +183,7 @@ def assessed_conversation(
 ) -> JudgedConversation:
     """Give the checks what they need of a conversation that was just judged; see `check_assessed`.
 
-    The same as `judged_conversation` gives once it is stored, but for the ids.
+    The same as `checked_from_store` gives once it is stored, but for the ids.
     """
     place: dict[str, int] = {}
     texts: list[str] = []
@@ -205,7 +205,7 @@ def assessed_conversation(
             here.add(key)
             if not found or found[-1][0] != at:
                 found.append((at, verdict))
-        windows.append(_assessed_window(each, len(here)))
+        windows.append(_window_to_check(each, len(here)))
     ordered = sorted(claims.values(), key=lambda said: said[0][1].claim.turn)
     return JudgedConversation(
         turns=tuple(Turn(turn.role, turn.content) for turn in conversation.turns),
@@ -221,7 +221,7 @@ def assessed_conversation(
         ),
         windows=tuple(windows),
         claims=tuple(
-            _assessed_claim(ClaimId(number), said, place, truths, conversation)
+            _claim_to_check(ClaimId(number), said, place, truths, conversation)
             for number, said in enumerate(ordered)
         ),
         truths=truths.all(),
@@ -262,7 +262,7 @@ class _TruthsSeen:
         )
 
 
-def _assessed_window(assessment: Assessment, claims: int) -> CheckedWindow:
+def _window_to_check(assessment: Assessment, claims: int) -> CheckedWindow:
     score = assessment.score
     return CheckedWindow(
         position=assessment.window.position,
@@ -275,7 +275,7 @@ def _assessed_window(assessment: Assessment, claims: int) -> CheckedWindow:
     )
 
 
-def _assessed_claim(
+def _claim_to_check(
     number: ClaimId,
     said: Sequence[tuple[int, Verdict]],
     place: Mapping[str, int],
@@ -294,11 +294,11 @@ def _assessed_claim(
             CheckedVerdict(window, verdict.label, verdict.word, verdict.reason)
             for window, verdict in said
         ),
-        **_named([(truths.id_of(each.truth), each.stance, each.sets) for each in named]),
+        **_sort_evidence([(truths.id_of(each.truth), each.stance, each.sets) for each in named]),
     )
 
 
-class _Named(TypedDict):
+class _Evidence(TypedDict):
     """The fields of `CheckedClaim` that say which truths the judge named for it."""
 
     sufficient: tuple[frozenset[TruthId], ...]
@@ -306,7 +306,7 @@ class _Named(TypedDict):
     opposes: frozenset[TruthId]
 
 
-def _named(evidence: Sequence[tuple[TruthId, Stance, tuple[int, ...]]]) -> _Named:
+def _sort_evidence(evidence: Sequence[tuple[TruthId, Stance, tuple[int, ...]]]) -> _Evidence:
     """Sort what was named by what it says of the claim.
 
     Args:
@@ -319,7 +319,7 @@ def _named(evidence: Sequence[tuple[TruthId, Stance, tuple[int, ...]]]) -> _Name
             several.setdefault(number, set()).add(truth)
     found = [frozenset({truth}) for truth in dict.fromkeys(alone)]
     sufficient = (*found, *map(frozenset, several.values()))
-    return _Named(
+    return _Evidence(
         sufficient=sufficient,
         partial=frozenset(truth for truth, stance, _ in evidence if stance == "partial").difference(
             *sufficient

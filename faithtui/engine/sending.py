@@ -179,13 +179,13 @@ class Sender:
             JudgeError: It was not answered, after every try.
         """
         try:
-            return await self._tried(asked, request, understand)
+            return await self._send_until_answered(asked, request, understand)
         except JudgeUnusable as error:
             # At once: those who wait for a place do not hear of it before they have one.
             self._hopeless = error
             raise
 
-    async def _tried(
+    async def _send_until_answered(
         self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         missed = refused = 0

@@ -44,7 +44,7 @@ from faithtui.metrics.deepevalex.reading import (
 from faithtui.metrics.findings import (
     WindowFindings,
     assessed,
-    joined_reasons,
+    join_reasons,
     mean_of,
     openai_by_default,
     reasons_of_costs,
@@ -221,7 +221,7 @@ class DeepEvalExFaithfulness:
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
         """Average the answers; nothing is asked, and the reasons are those of the answers."""
         score = mean_of(self.rule, assessments).score
-        why = joined_reasons(SPEC, self.rule, score, assessments) if self.include_reason else None
+        why = join_reasons(SPEC, self.rule, score, assessments) if self.include_reason else None
         return Conclusion(score, self._success(score), why)
 
     def peer_results(

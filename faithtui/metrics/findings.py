@@ -181,7 +181,7 @@ async def concluded(
     if not include_reason or not assessments or score is None:
         return mean
     reasons = _noted(rule, assessments)
-    composed = _composed_conclusion(spec, rule, mean.score, assessments, reasons)
+    composed = _compose_conclusion(spec, rule, mean.score, assessments, reasons)
     reason: str | None
     try:
         reason = await ask(
@@ -199,7 +199,7 @@ async def concluded(
     return Conclusion(mean.score, mean.success, reason or None)
 
 
-def joined_reasons(
+def join_reasons(
     spec: MetricSpec, rule: ScoringRule, score: Score, assessments: Sequence[Assessment]
 ) -> str | None:
     """Join the reasons of answers to that of their mean; None when there is nothing to say.
@@ -214,7 +214,7 @@ def joined_reasons(
         if each.reason and not (is_lowered and finds_no_fault(each.reason))
     ]
     if is_lowered and not reasons:
-        return _composed_conclusion(spec, rule, score, assessments, ())
+        return _compose_conclusion(spec, rule, score, assessments, ())
     left_out = () if rule.as_peer or score.value is None else _left_out(assessments)
     return "; ".join(dict.fromkeys([*reasons, *left_out])) or None
 
@@ -242,7 +242,7 @@ def what_lowered(
     }
     counts = Counter(label for _, label in said)
     phrases = [
-        f"{_counted(counts[each.name], units)} {each.meaning}"
+        f"{_count_words(counts[each.name], units)} {each.meaning}"
         for each in labels.labels
         if each.name not in rule.passing and counts[each.name]
     ]
@@ -252,7 +252,9 @@ def what_lowered(
         for label in window.surplus
     )
     if rule.as_peer and surplus:
-        phrases.append(f"{_counted(surplus, ('verdict', 'verdicts'))} beyond the last {units[0]}")
+        phrases.append(
+            f"{_count_words(surplus, ('verdict', 'verdicts'))} beyond the last {units[0]}"
+        )
     return (*phrases, *_left_out(assessments))
 
 
@@ -267,11 +269,11 @@ def _left_out(assessments: Sequence[Assessment]) -> tuple[str, ...]:
     return tuple(each for each in words if each)
 
 
-def _counted(count: int, names: tuple[str, str]) -> str:
+def _count_words(count: int, names: tuple[str, str]) -> str:
     return f"{count} {names[0] if count == 1 else names[1]}"
 
 
-def _composed_conclusion(
+def _compose_conclusion(
     spec: MetricSpec,
     rule: ScoringRule,
     score: Score,

@@ -277,7 +277,7 @@ class _JudgedAnswers:
         return self.found.get(key) or (answer_score(self.rule, (), self.homes.get(key)), 0)
 
 
-def _judged_answers(connection: Connection, run_id: RunId, judged: JudgedRun) -> _JudgedAnswers:
+def _score_answers(connection: Connection, run_id: RunId, judged: JudgedRun) -> _JudgedAnswers:
     """Score each answer by its claims, each in its home window."""
     homes = home_windows(connection, run_item.c.run_id == run_id)
     found: dict[AnswerKey, tuple[Score, int]] = {}
@@ -303,14 +303,14 @@ def _answers(
     rows = connection.execute(_labelled_answers(run_id)).all()
     if not rows:
         return (), ()
-    scores = _judged_answers(connection, run_id, judged)
-    rated = tuple(_rated(rows, known, scores))
+    scores = _score_answers(connection, run_id, judged)
+    rated = tuple(_read_rated(rows, known, scores))
     if not rated:
         return (), ()
-    return rated, tuple(_unrated(connection, run_id, judged, scores, rated))
+    return rated, tuple(_read_unrated(connection, run_id, judged, scores, rated))
 
 
-def _rated(
+def _read_rated(
     rows: Sequence[Row[Any]], known: _Known, scores: _JudgedAnswers
 ) -> Iterator[AnswerReading]:
     """Put together what is known about each answer that people labelled as a whole."""
@@ -340,7 +340,7 @@ def _rated(
         )
 
 
-def _unrated(
+def _read_unrated(
     connection: Connection,
     run_id: RunId,
     judged: JudgedRun,

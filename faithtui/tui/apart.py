@@ -26,7 +26,7 @@ async def apart(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     def work() -> None:
         # All of it goes to whoever waits; here nobody would see it.
         try:
-            future.set_result(asyncio.run(_made(make)))
+            future.set_result(asyncio.run(_run(make)))
         except BaseException as error:
             future.set_exception(error)
 
@@ -34,5 +34,5 @@ async def apart(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return await asyncio.shield(asyncio.wrap_future(future))
 
 
-async def _made(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+async def _run(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return await make()

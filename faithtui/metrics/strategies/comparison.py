@@ -73,9 +73,9 @@ async def compare(
         for window in stretch:
             await is_read[window.position].wait()
             known.look(conversation, window)
-        groups = _unmet(metric, stretch, known, met)
+        groups = _group_by_new_truths(metric, stretch, known, met)
         is_planned[position].set()
-        return groups, await _tried(metric, groups, ask.about(stretch[-1].position))
+        return groups, await _try_questions(metric, groups, ask.about(stretch[-1].position))
 
     asked = await together(
         (of_stretch(position, stretch) for position, stretch in enumerate(stretches)),
@@ -97,9 +97,12 @@ async def ask_undecided(
     """
     asked: set[tuple[str, TruthSet]] = set()
     failed: set[tuple[str, TruthSet]] = set()
-    while plans := _undecided(metric, windows, known, asked, failed):
+    while plans := _plan_undecided(metric, windows, known, asked, failed):
         compared = await together(
-            (_tried(metric, groups, ask.about(position), again=True) for position, groups in plans),
+            (
+                _try_questions(metric, groups, ask.about(position), again=True)
+                for position, groups in plans
+            ),
             at_once=metric.async_mode,
         )
         for (_, groups), found in zip(plans, compared, strict=True):
@@ -112,7 +115,7 @@ async def ask_undecided(
                 failed.add((text, _bearing(known, text, frozenset(group.truths))))
 
 
-def _undecided(
+def _plan_undecided(
     metric: FaithfulnessOptions,
     windows: Sequence[Window],
     known: Known,
@@ -136,7 +139,7 @@ def _undecided(
     for window in windows:
         if known.failure_of(window) is not None:
             continue
-        in_view = known.in_view(window)
+        in_view = known.in_view[window.position]
         texts: dict[str, None] = {}
         for claim in known.claims_in(window):
             findings = known.findings.get(claim.text, ())
@@ -168,7 +171,7 @@ def _stretches(window_size: int, windows: Sequence[Window]) -> list[Sequence[Win
     return [windows[start : start + size] for start in range(0, len(windows), size)]
 
 
-def _unmet(
+def _group_by_new_truths(
     metric: FaithfulnessOptions, stretch: Sequence[Window], known: Known, met: dict[str, set[str]]
 ) -> Groups:
     """Group claims by the truths in view that they have not met, and let them meet.
@@ -204,7 +207,7 @@ def _unmet(
     return tuple(EvidenceGroup(tuple(claims), truths) for truths, claims in groups.items())
 
 
-async def _tried(
+async def _try_questions(
     metric: FaithfulnessOptions, groups: Groups, ask: Ask, *, again: bool = False
 ) -> Compared:
     if not groups:
@@ -246,7 +249,7 @@ async def _answered(
     count = AnswerCount()
     left = tuple(pairs)
     for times in range(1 if metric.as_peer else 1 + ASKED_AGAIN):
-        question = _question(metric, _grouped(left, pairs), again=again)
+        question = _question(metric, _group_pairs(left, pairs), again=again)
         try:
             replies = await ask(replace(question, replicate=times, count=count))
         except JudgeReplyInvalid:
@@ -259,11 +262,11 @@ async def _answered(
             break
     disputed = {pair: each for pair, each in found.items() if each.contradiction is not None}
     if disputed and not metric.as_peer:
-        found |= await _reconsidered(metric, disputed, pairs, ask, count)
+        found |= await _ask_about_disputed(metric, disputed, pairs, ask, count)
     return [(claim, finding) for (_, claim), finding in found.items()]
 
 
-async def _reconsidered(
+async def _ask_about_disputed(
     metric: FaithfulnessOptions,
     disputed: Mapping[Pair, Finding],
     pairs: Mapping[Pair, EvidenceGroup],
@@ -275,7 +278,7 @@ async def _reconsidered(
     Returns:
         What the judge says now, of the claims for which it says something that can be read.
     """
-    groups = _grouped(tuple(disputed), pairs)
+    groups = _group_pairs(tuple(disputed), pairs)
     question = _question(metric, groups, again=True)
     remarks = "\n".join(
         f'- c{number}: the verdict was "{finding.label}", but {finding.contradiction}.'
@@ -290,7 +293,7 @@ async def _reconsidered(
     return {pair: finding for pair, finding in now.items() if finding.label is not None}
 
 
-def _grouped(left: Sequence[Pair], pairs: Mapping[Pair, EvidenceGroup]) -> Groups:
+def _group_pairs(left: Sequence[Pair], pairs: Mapping[Pair, EvidenceGroup]) -> Groups:
     """Group claims by the truths they are compared with, in the order of the first question."""
     claims: dict[int, list[str]] = {}
     truths: dict[int, tuple[str, ...]] = {}
@@ -310,7 +313,7 @@ def _findings(
     replies: Sequence[Said | None],
 ) -> dict[Pair, Finding]:
     """Read the replies to a question about these claims; numbers become texts of truths."""
-    texts = [truth for group in _grouped(left, pairs) for truth in group.truths]
+    texts = [truth for group in _group_pairs(left, pairs) for truth in group.truths]
     numbers = {f"t{number}": text for number, text in enumerate(texts)}
     return {
         pair: _finding(said, pairs[pair].truths, numbers, as_peer=metric.as_peer)
@@ -328,14 +331,14 @@ def _finding(
     if said is None:
         return Finding(frozenset(truths), None, None)
 
-    def named(wanted: Sequence[str]) -> TruthSet:
+    def known_truths(wanted: Sequence[str]) -> TruthSet:
         return frozenset(numbers[each] for each in wanted if numbers.get(each) in truths)
 
     whole = [each for each in said.sufficient if all(numbers.get(n) in truths for n in each)]
     broken = [each for each in said.sufficient if each not in whole]
-    sufficient = smallest([named(each) for each in whole])
-    contradicts = named(said.contradicts)
-    partial = named(said.partial).union(*map(named, broken))
+    sufficient = smallest([known_truths(each) for each in whole])
+    contradicts = known_truths(said.contradicts)
+    partial = known_truths(said.partial).union(*map(known_truths, broken))
     return Finding(
         truths=frozenset(truths),
         said=said,

@@ -138,6 +138,8 @@ class Known:
     """Truths of each document, or why it has none; those without text or image are left out."""
     truths: dict[int, tuple[Truth, ...]] = field(default_factory=dict)
     """By window: truths in view, without repeats."""
+    in_view: dict[int, TruthSet] = field(default_factory=dict)
+    """By window: their texts."""
     claims: dict[int, tuple[Claim, ...]] = field(default_factory=dict)
     """By interaction: claims of its answers, repeats kept."""
     failures: dict[int, str] = field(default_factory=dict)
@@ -162,11 +164,12 @@ class Known:
                 self.window_failures[window.position] = truths
             else:
                 found.extend(truths)
-        self.truths[window.position] = unique(found)
+        self.show(window, unique(found))
 
-    def in_view(self, window: Window) -> TruthSet:
-        """Give the truths of a window."""
-        return frozenset(truth.text for truth in self.truths[window.position])
+    def show(self, window: Window, truths: tuple[Truth, ...]) -> None:
+        """Take truths, each once, as those in a window's view."""
+        self.truths[window.position] = truths
+        self.in_view[window.position] = frozenset(truth.text for truth in truths)
 
     def claims_in(self, window: Window) -> Iterator[Claim]:
         """Give the claims of a window's answers, in order, repeats kept."""
@@ -200,14 +203,15 @@ def derive(
     if failure is not None:
         return WindowFindings(failure=failure)
     truths = known.truths[window.position]
-    in_view = {truth.text: truth for truth in truths}
+    in_view = known.in_view[window.position]
+    places = {truth.text: place for place, truth in enumerate(truths)}
     verdicts = []
     for claim in known.claims_in(window):
         findings = known.findings.get(claim.text, ())
-        decision = decide(findings, frozenset(in_view), as_peer=metric.as_peer)
+        decision = decide(findings, in_view, as_peer=metric.as_peer)
         if decision is None:
             return WindowFindings(failure=known.undecided[claim.text])
-        verdicts.append(_verdict(claim, decision, tuple(_evidence(findings, in_view))))
+        verdicts.append(_verdict(claim, decision, tuple(_evidence(findings, truths, places))))
     return WindowFindings(
         verdicts=tuple(verdicts),
         truths=truths,
@@ -243,15 +247,22 @@ def _verdict(claim: Claim, decision: Decision, evidence: tuple[Evidence, ...]) -
     return Verdict(claim, decision.label, said.word, said.reason, said.confidence, evidence)
 
 
-def _evidence(findings: Sequence[Finding], in_view: Mapping[str, Truth]) -> Iterator[Evidence]:
+def _evidence(
+    findings: Sequence[Finding], truths: Sequence[Truth], places: Mapping[str, int]
+) -> Iterator[Evidence]:
     """List what was named for a claim among the truths in view: what supports it comes first.
 
     A set counts as support where all of it is in view; else its truths speak for a part.
+
+    Args:
+        findings: Of this claim.
+        truths: Those in view.
+        places: Where each text stands among them.
     """
     sets = smallest([each for finding in findings for each in finding.sufficient])
     of_several = [each for each in sets if len(each) > 1]
     named: dict[Stance, TruthSet] = {
-        "supports": frozenset[str]().union(*(each for each in sets if each <= in_view.keys())),
+        "supports": frozenset[str]().union(*(each for each in sets if each <= places.keys())),
         "contradicts": frozenset[str]().union(*(each.contradicts for each in findings)),
     }
     named["partial"] = (
@@ -260,11 +271,10 @@ def _evidence(findings: Sequence[Finding], in_view: Mapping[str, Truth]) -> Iter
         - named["contradicts"]
     )
     for stance in STANCES:
-        for text, truth in in_view.items():
-            if text in named[stance]:
-                numbers = tuple(
-                    number
-                    for number, each in enumerate(of_several, start=1)
-                    if stance == "supports" and text in each and each <= in_view.keys()
-                )
-                yield Evidence(truth, stance, numbers)
+        for text in sorted(named[stance] & places.keys(), key=places.__getitem__):
+            numbers = tuple(
+                number
+                for number, each in enumerate(of_several, start=1)
+                if stance == "supports" and text in each and each <= places.keys()
+            )
+            yield Evidence(truths[places[text]], stance, numbers)

@@ -85,9 +85,8 @@ async def _truths_of_window(
         metric.truths_extraction_limit,
         as_peer=True,
     )
-    known.truths[window.position] = unique(
-        [Truth(fact) for fact in await ask.about(window.position)(question)]
-    )
+    facts = await ask.about(window.position)(question)
+    known.show(window, unique([Truth(fact) for fact in facts]))
 
 
 def _new_documents(

@@ -44,7 +44,7 @@ def run_line(row: RunRow, width: int, here: bool) -> Line:
         shown_line(row.spec.judge_title, limit=60).text,
         str(row.conversations),
         words,
-        _marked_score(row),
+        _score_with_mark(row),
         fmt.number(row.corrected) if row.labelled else fmt.NONE,
         f"{row.labelled}/{row.claims}",
     )
@@ -81,7 +81,7 @@ def _run_columns(
     )
 
 
-def _marked_score(row: RunRow) -> str:
+def _score_with_mark(row: RunRow) -> str:
     score = fmt.number(row.score)
     return score if row.score is None else fmt.soundness_mark(row.integrity) + score
 
