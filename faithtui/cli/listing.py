@@ -305,6 +305,9 @@ def _evidence_lines(
             continue
         if spec.references_are_facts:
             where = "" if truth.document is None else f" (P{truth.document})"
+            if claim.judge.window not in truth.windows:
+                windows = ", ".join(str(window + 1) for window in truth.windows)
+                where += f" in view only in window{'s' * (len(truth.windows) > 1)} {windows}"
             stance: str = "supports a part" if each.stance == "partial" else each.stance
             if each.sets:
                 sets = (

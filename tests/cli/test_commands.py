@@ -271,6 +271,33 @@ def test_show_lists_conversations_and_finds_one_by_id_or_number(cli: Cli, judged
     assert "supports T1 (P1)" in text
 
 
+def test_show_tells_evidence_that_only_later_windows_have(cli: Cli, tmp_path: Path) -> None:
+    talk = {
+        "id": "late",
+        "turns": [
+            {"role": "user", "content": "How much does the parcel weigh?"},
+            {
+                "role": "assistant",
+                "content": "The parcel weighs seven kilograms.",
+                "retrieval_context": ["Gold members get a free umbrella."],
+            },
+            {"role": "user", "content": "Is that sure?"},
+            {
+                "role": "assistant",
+                "content": "The parcel weighs seven kilograms.",
+                "retrieval_context": ["The parcel weighs seven kilograms."],
+            },
+        ],
+    }
+    (tmp_path / "late.jsonl").write_text(json.dumps(talk), encoding="utf-8")
+    store = tmp_path / "late.db"
+    cli("import", tmp_path / "late.jsonl", "--store", store)
+    cli("run", "--store", store)
+    text = cli("show", "1", "late", "--store", store).out
+    assert "supports T2 (P2) in view only in window 2: The parcel weighs seven" in text
+    assert "supports T2 (P2): The parcel weighs seven kilograms." in text
+
+
 def test_show_says_what_is_wrong_with_a_name(cli: Cli, judged: Path) -> None:
     result = cli("show", "last", "c", "--store", judged)
     assert result.code == 2

@@ -1,5 +1,4 @@
 import json
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.judges.reading import MAX_BYTES, MAX_NESTING, clean_text, parse_reply
+from tests.effort import times_reading
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 values: st.SearchStrategy[Any] = st.recursive(
@@ -189,11 +189,11 @@ def test_nesting_is_bounded() -> None:
     ids=range(13),
 )
 def test_hostile_texts_end_quickly(text: str) -> None:
-    started = time.process_time()
-    with suppress(JudgeReplyInvalid):
-        parse_reply(text)
-    # Of this process, however busy the machine is; by the square of the length it is hours.
-    assert time.process_time() - started < 60
+    def parse() -> None:
+        with suppress(JudgeReplyInvalid):
+            parse_reply(text)
+
+    assert times_reading(text, parse) < 3_000
 
 
 def test_the_size_is_bounded_in_bytes() -> None:

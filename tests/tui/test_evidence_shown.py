@@ -10,12 +10,14 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId
 from faithtui.metrics.registry import entry
 from faithtui.store.blinding import blinded
-from faithtui.store.records import ClaimView, ReviewView
+from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.drawing.card import claim_card
 from faithtui.tui.drawing.evidence import passage_lines, ranked_passages, read_view
 from faithtui.tui.drawing.references import reference_lines
+from faithtui.tui.drawing.verdict import VerdictView, verdict_lines
 from faithtui.tui.lines import Line
+from faithtui.tui.place import Focus
 from tests.tui.building import SHOES_SAID, SHOES_TRUTHS, SPEC, Said, assessments, save, shop
 
 METRIC = entry("turn-faithfulness").spec
@@ -177,3 +179,52 @@ def test_what_is_compared_of_long_texts_is_said(
     view = long_view(store, claim, passage)
     shown = " ".join(evidence(view, view.claims[0]).split())
     assert (says in shown) if says else ("compared" not in shown)
+
+
+def verdict(view: ReviewView, claim: ClaimView, width: int = 60, height: int = 30) -> str:
+    shown = VerdictView(view, claim, Focus(None, claim.id), METRIC, False, "")
+    return text(verdict_lines(shown, width, height))
+
+
+@pytest.fixture
+def joint(view: ReviewView) -> tuple[ReviewView, ClaimView]:
+    """Give a claim that T1 and T4 support together, of which only the second window has both."""
+    claim = claim_of(view, "Return labels")
+    numbers = {truth.number: truth.id for truth in view.truths}
+    claim = replace(
+        claim,
+        evidence=tuple(EvidenceView(numbers[n], "supports", (1,)) for n in (1, 4)),
+        verdicts=(replace(claim.judge, window=0), replace(claim.judge, window=1)),
+    )
+    seen = {1: (0, 1), 4: (1,)}
+    truths = tuple(
+        replace(truth, windows=seen.get(truth.number, truth.windows)) for truth in view.truths
+    )
+    return replace(view, truths=truths), claim
+
+
+@pytest.mark.parametrize("height", [30, 4])
+def test_truths_that_support_together_are_told_with_the_windows_that_have_them(
+    joint: tuple[ReviewView, ClaimView], height: int
+) -> None:
+    told = " ".join(verdict(*joint, width=110, height=height).split())
+    assert "support together: T1+T4 in w2" in told
+    view, claim = joint
+    away = replace(claim, verdicts=claim.verdicts[1:])
+    assert "support together: T1+T4 in w" not in " ".join(verdict(view, away).split())
+
+
+def test_truths_out_of_view_are_told_apart_from_those_in_view(
+    joint: tuple[ReviewView, ClaimView],
+) -> None:
+    view, claim = joint
+    alone = replace(claim, evidence=tuple(replace(each, sets=()) for each in claim.evidence))
+    told = " ".join(verdict(view, alone, width=110).split())
+    assert "T1 supports · T4 supports in w2" in told
+
+
+def test_a_set_of_truths_is_told_with_the_truths_and_the_passages(
+    joint: tuple[ReviewView, ClaimView],
+) -> None:
+    assert "(T1+T4 only together)" in " ".join(truths(*joint).split())
+    assert "T1 supports with others" in " ".join(evidence(*joint).split())

@@ -21,7 +21,7 @@ from faithtui.domain.evidence import (
 from faithtui.domain.ids import TruthId
 from faithtui.domain.lost import DrawnTruths, LostFact, lost_facts
 from faithtui.domain.wording import DECISIVE, ReadText, read_text, weights_of
-from faithtui.store.records import ClaimView, DocumentView, ReviewView
+from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.images import image_lines, image_numbers
 from faithtui.tui.drawing.transcript import not_used
@@ -86,13 +86,19 @@ STANCE_WORDS: Final[Mapping[Stance, str]] = {
 }
 
 
-def truth_sets(claim: ClaimView, numbers: Mapping[TruthId, int]) -> list[list[int]]:
-    """List the sets of truths that support a claim only together, by the numbers of the truths."""
-    sets: dict[int, list[int]] = {}
+def truth_sets(claim: ClaimView, by_id: Mapping[TruthId, TruthView]) -> list[list[TruthView]]:
+    """List the sets of truths that support a claim only together, each by its numbers."""
+    sets: dict[int, list[TruthView]] = {}
     for each in claim.evidence:
-        for number in each.sets if each.truth in numbers else ():
-            sets.setdefault(number, []).append(numbers[each.truth])
-    return [sorted(sets[number]) for number in sorted(sets)]
+        for number in each.sets if each.truth in by_id else ():
+            sets.setdefault(number, []).append(by_id[each.truth])
+    return [sorted(sets[number], key=lambda truth: truth.number) for number in sorted(sets)]
+
+
+def elsewhere_in(truths: Sequence[TruthView], window: int) -> str:
+    """Say in which windows truths are all in view, unless they are in this one: ` in w4-6`."""
+    common = frozenset.intersection(*(frozenset(truth.windows) for truth in truths))
+    return f" in {fmt.windows(tuple(common))}" if common and window not in common else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +228,11 @@ def ranked_passages(
             NamedTruth(read.truths[truth.id], each.stance, truth.span)
         )
         numbers.setdefault(truth.document, []).append((truth.number, each.stance))
-    by_id = {truth.id: truth.number for truth in view.truths}
-    joined = frozenset(number for each in truth_sets(claim, by_id) for number in each)
+    joined = frozenset(
+        truth.number
+        for together in truth_sets(claim, {truth.id: truth for truth in view.truths})
+        for truth in together
+    )
     said = read_claim(claim)
     found: list[PassageView] = []
     for where, group in groups.items():

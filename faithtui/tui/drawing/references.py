@@ -147,7 +147,7 @@ def named_references(
     lines: list[Line] = []
     unit = f"{spec.units[0]} {claim.number}"
     letter = reference_letter(spec)
-    together = truth_sets(claim, {truth.id: truth.number for truth in view.truths})
+    together = truth_sets(claim, by_id)
     for stance, look in STANCE_LOOKS:
         chosen = [
             by_id[each.truth]
@@ -161,7 +161,9 @@ def named_references(
         else:
             words = f"{references_of(spec)} that {_VERBS[stance]} {unit}"
         if stance == "supports" and together:
-            sets = ", ".join("+".join(f"{letter}{n}" for n in each) for each in together[:5])
+            sets = ", ".join(
+                "+".join(f"{letter}{truth.number}" for truth in each) for each in together[:5]
+            )
             words += f" ({sets} only together)"
         lines += wrap([Piece(words, f"{look} strong")], width - 1, first=[Piece(" ")])
         for truth in chosen:

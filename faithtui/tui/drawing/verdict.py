@@ -9,7 +9,7 @@ from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter
 from faithtui.tui.drawing.claims import wrote_otherwise
-from faithtui.tui.drawing.evidence import STANCE_LOOKS, STANCE_WORDS, truth_sets
+from faithtui.tui.drawing.evidence import STANCE_LOOKS, STANCE_WORDS, elsewhere_in, truth_sets
 from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, cut, line, shown, shown_line, width_of, wrap
 from faithtui.tui.place import Focus, heard, verdict_in
@@ -193,23 +193,27 @@ def _codes(shown_view: VerdictView, width: int) -> list[Line]:
 
 
 def _truths(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
-    numbers = {truth.id: truth.number for truth in shown_view.view.truths}
+    """Name the evidence in the window that is shown, then what is in view elsewhere, and where."""
+    by_id = {truth.id: truth for truth in shown_view.view.truths}
     letter = reference_letter(shown_view.spec)
     facts = shown_view.spec.references_are_facts
+    home = verdict_in(claim, shown_view.focus.window).window
     pieces: list[Piece] = []
     for stance, look in STANCE_LOOKS:
-        named = [
-            numbers[e.truth]
-            for e in claim.evidence
-            if e.stance == stance and e.truth in numbers and not e.sets
-        ]
-        for together in truth_sets(claim, numbers)[:3] if stance == "supports" else ():
-            listed = "+".join(f"{letter}{n}" for n in together)
-            pieces.append(Piece(f" · {listed} support together", look))
-        if named:
-            listed = " ".join(f"{letter}{n}" for n in named[:5])
+        for together in truth_sets(claim, by_id)[:3] if stance == "supports" else ():
+            listed = "+".join(f"{letter}{truth.number}" for truth in together)
+            pieces.append(Piece(f" · support together: {listed}", look))
+            pieces.append(Piece(elsewhere_in(together, home), "quiet"))
+        named: dict[str, list[int]] = {}
+        for each in claim.evidence:
+            if each.stance == stance and each.truth in by_id and not each.sets:
+                truth = by_id[each.truth]
+                named.setdefault(elsewhere_in([truth], home), []).append(truth.number)
+        for where, numbers in sorted(named.items()):
+            listed = " ".join(f"{letter}{n}" for n in numbers[:5])
             words = f"{listed} {STANCE_WORDS[stance]}" if facts else f"serves {listed}"
             pieces.append(Piece(f" · {words}", look))
+            pieces.append(Piece(where, "quiet"))
     return pieces
 
 
