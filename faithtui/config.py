@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
+from faithtui.domain.image_addresses import read_host
 from faithtui.errors import ConfigError
 from faithtui.paths import config_file, default_store
 from faithtui.toml_text import TomlText, read_toml, told
@@ -47,6 +48,7 @@ _ALLOWED: Final = {
     "tokens_per_minute": "a whole number from 1",
     "prices": "the path of a price table",
     "redact": 'a function such as "package.module:function"',
+    "image_hosts": 'a list of hosts such as ["cdn.example.com"], or ["*"] for all public ones',
 }
 """What each setting takes, for messages."""
 
@@ -85,6 +87,12 @@ def _is_share(value: object) -> bool:
     return 0 <= value <= 1  # false for NaN too
 
 
+def _are_hosts(value: object) -> bool:
+    if not isinstance(value, list | tuple):
+        return False
+    return all(isinstance(each, str) and read_host(each) is not None for each in value)
+
+
 def _is_count(value: object) -> bool:
     return value is None or (type(value) is int and value >= 1)
 
@@ -107,6 +115,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "tokens_per_minute": _is_count,
     "prices": lambda value: value is None or _is_path(value),
     "redact": lambda value: value is None or (_is_name(value) and ":" in str(value)),
+    "image_hosts": _are_hosts,
 }
 """What each setting takes; in words: `_ALLOWED`."""
 
@@ -146,6 +155,8 @@ class Settings:
     """A price table of the user's own; None: the one that comes with the program."""
     redact: str | None = None
     """Python function that every text goes through before it leaves this machine."""
+    image_hosts: tuple[str, ...] = ()
+    """Hosts whose images a judge may be sent by address; `*`: all public ones."""
 
 
 NAMES: Final = tuple(each.name for each in fields(Settings))
@@ -257,6 +268,8 @@ def checked(file: TomlText, environment: Mapping[str, str]) -> Configured:
         values["prices"] = Path(values["prices"]).expanduser()
     if "audit_share" in values:
         values["audit_share"] = float(values["audit_share"])
+    if "image_hosts" in values:
+        values["image_hosts"] = tuple(map(read_host, values["image_hosts"]))
     settings = Settings(**values)
     origins = {
         name: Origin.ENVIRONMENT

@@ -2,6 +2,7 @@
 
     FaithtuiError              exit code 1
     ├── ConfigError            2   settings, options, a missing key
+    │   └── ImageHostNotAllowed    addresses of images would go to a judge; nobody allowed it
     ├── InputError             3   a file we cannot read: path, line, field
     ├── StoreError             4   newer schema, no database, damaged
     │   ├── StoreBusy              locked by another process
@@ -49,6 +50,10 @@ class ConfigError(FaithtuiError):
     """A setting, an option or a key is missing or wrong."""
 
     exit_code = 2
+
+
+class ImageHostNotAllowed(ConfigError):
+    """A judge would be sent the address of an image, at a host that the user did not name."""
 
 
 class InputError(FaithtuiError):

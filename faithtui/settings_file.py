@@ -13,7 +13,7 @@ from faithtui.config import Configured, allowed, checked
 from faithtui.errors import ConfigError
 from faithtui.toml_text import TomlText
 
-Value = str | int | float | bool
+Value = str | int | float | bool | list[str]
 
 _COUNTS = ("requests_per_minute", "tokens_per_minute")
 """Settings that are whole numbers where there is any, which an unset value does not show."""
@@ -71,6 +71,8 @@ def read_value(name: str, text: str, now: object) -> Value | None:
         return None
     if name in _COUNTS:
         now = 0
+    if isinstance(now, tuple):
+        return [each.strip() for each in word.split(",") if each.strip()]
     if isinstance(now, bool) or name == "ascii":
         if word.casefold() not in ("true", "false"):
             raise ConfigError(f"`{name}` is not valid; expected {allowed(name)}")

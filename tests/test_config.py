@@ -141,6 +141,18 @@ def test_a_password_in_an_address_is_refused_and_never_shown(tmp_path: Path) -> 
     assert raised.value.__context__ is None
 
 
+def test_hosts_of_images_are_named_one_way(tmp_path: Path) -> None:
+    path = write(tmp_path, "image_hosts = ['CDN.example.com.', 'bücher.example', '*']")
+    hosts = ("cdn.example.com", "xn--bcher-kva.example", "*")
+    assert load_settings(path, {}).image_hosts == hosts
+
+
+@pytest.mark.parametrize("value", ["'cdn.example.com'", "['https://a.example']", "[1]", "['']"])
+def test_what_are_no_hosts_is_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises(ConfigError, match="`image_hosts` is not valid; expected a list of hosts"):
+        load_settings(write(tmp_path, f"image_hosts = {value}"), {})
+
+
 def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_bytes(b'reviewer = "caf\xe9"')

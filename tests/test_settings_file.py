@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.config import Origin, load_configured, load_settings
+from faithtui.config import Origin, Settings, load_configured, load_settings
 from faithtui.errors import ConfigError
 from faithtui.settings_file import check_setting, read_value, write_setting
 
@@ -137,3 +137,17 @@ def test_what_is_typed_becomes_the_kind_of_the_setting(
 def test_what_is_of_another_kind_is_refused(name: str, text: str, now: object) -> None:
     with pytest.raises(ConfigError, match=f"`{name}` is not valid; expected "):
         read_value(name, text, now)
+
+
+def test_a_list_is_typed_with_commas(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    value = read_value("image_hosts", " cdn.example.com, img.example.org ,", ())
+    assert value == ["cdn.example.com", "img.example.org"]
+    configured = write_setting(file, "image_hosts", value, {})
+    assert configured.settings.image_hosts == ("cdn.example.com", "img.example.org")
+    assert 'image_hosts = ["cdn.example.com", "img.example.org"]' in file.read_text()
+    with pytest.raises(ConfigError, match="image_hosts"):
+        write_setting(file, "image_hosts", ["https://a.example"], {})
+    assert write_setting(file, "image_hosts", read_value("image_hosts", "", ()), {}).settings == (
+        Settings(reviewer=configured.settings.reviewer, store=configured.settings.store)
+    )

@@ -1,6 +1,7 @@
 """`faithtui batch`, and what `faithtui run` does with a run whose questions are out."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
@@ -55,13 +56,17 @@ def list_(store: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def export(store: Path | None, run: str, file: Path, *, as_json: bool) -> int:
+def export(
+    store: Path | None, run: str, file: Path, image_hosts: Sequence[str], *, as_json: bool
+) -> int:
     """Write the questions a run can ask now into a file."""
     settings = load_settings()
     with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = run_id(opened, run)
         count = asyncio.run(
-            batch_files.export_questions(opened, number, file, around=around_of(settings))
+            batch_files.export_questions(
+                opened, number, file, around=around_of(settings, image_hosts)
+            )
         )
         row = opened.runs.row(number)
     if as_json:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import JsonOption, RunArgument, StoreOption, common
+from faithtui.cli.options import ImageHostsOption, JsonOption, RunArgument, StoreOption, common
 
 batch = typer.Typer(
     name="batch",
@@ -30,6 +30,7 @@ def export(
     context: typer.Context,
     run: RunArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that is not there yet.")],
+    allow_image_host: ImageHostsOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -40,7 +41,8 @@ def export(
     from faithtui.cli import batching
 
     options = common(context, store, json)
-    raise typer.Exit(batching.export(options.store, run, file, as_json=options.json))
+    hosts = tuple(allow_image_host or ())
+    raise typer.Exit(batching.export(options.store, run, file, hosts, as_json=options.json))
 
 
 @batch.command("import")

@@ -7,6 +7,7 @@ import typer
 
 from faithtui.cli.options import (
     BaseUrlOption,
+    ImageHostsOption,
     JsonOption,
     SplitOption,
     StoreOption,
@@ -170,7 +171,8 @@ def run(
         typer.Option(
             metavar="RUN",
             help="Go on with a run as it was begun, failed conversations included; takes "
-            "--concurrency, --budget-usd, --budget-tokens, --wait, --log-prompts and --preview.",
+            "--concurrency, --budget-usd, --budget-tokens, --wait, --log-prompts, "
+            "--allow-image-host and --preview.",
             show_default=False,
         ),
     ] = None,
@@ -195,6 +197,7 @@ def run(
         bool,
         typer.Option("--log-prompts", help="Write questions and answers into a log of their own."),
     ] = False,
+    allow_image_host: ImageHostsOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -230,6 +233,7 @@ def run(
         wait=wait,
         preview=preview,
         log_prompts=log_prompts,
+        image_hosts=tuple(allow_image_host or ()),
     )
     raise typer.Exit(running.run(options.store, order, resume=resume, as_json=options.json))
 

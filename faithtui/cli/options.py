@@ -36,6 +36,16 @@ BaseUrlOption = Annotated[
     str | None,
     typer.Option(help="An OpenAI-compatible server.", metavar="URL", show_default=False),
 ]
+ImageHostsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-image-host",
+        metavar="HOST",
+        help="Send a judge the addresses of images at this host, which its provider then fetches; "
+        "`*`: at any public host; may be repeated. [as set in `image_hosts`]",
+        show_default=False,
+    ),
+]
 BlindOnlyOption = Annotated[
     bool, typer.Option("--blind-only", help="Count labels only that were given blind.")
 ]

@@ -58,6 +58,8 @@ def show_preview(
             f"{plural(each.conversations, 'conversation')}{looked}"
         )
         put(f"  {sentence([each])}")
+        if each.held_back is not None:
+            put(f"  {each.held_back}")
         rows = [
             (
                 f"  {step.step}",

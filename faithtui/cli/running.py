@@ -17,6 +17,7 @@ from faithtui.cli.previewing import announce, show_preview
 from faithtui.cli.progress import ProgressLine, print_event
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
+from faithtui.domain.image_addresses import read_host
 from faithtui.domain.scores import left_out_words
 from faithtui.engine import planner, runner
 from faithtui.engine.budgeting import NUSD, Caps
@@ -24,10 +25,12 @@ from faithtui.engine.circumstances import Circumstances, circumstances
 from faithtui.engine.control import RunControl
 from faithtui.engine.conversation_json import integrity_json
 from faithtui.engine.events import RunEnded, RunEvent
+from faithtui.engine.image_hosts import find_image_hosts
 from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import read_split
 from faithtui.errors import ConfigError, JudgeError, StoreError
+from faithtui.judges.endpoints import is_ours
 from faithtui.logbook import PROMPTS_FILE, open_log
 from faithtui.metrics.registry import METRICS, entry
 from faithtui.paths import log_dir
@@ -67,12 +70,14 @@ class Order:
     """Stay until the provider has answered everything."""
     preview: bool = False
     log_prompts: bool = False
+    image_hosts: tuple[str, ...] = ()
+    """Whose images a judge may be sent by address, besides those of the settings."""
 
 
 _BESIDE_PREVIEW = frozenset(("--concurrency", "--budget-usd", "--budget-tokens", "--wait"))
 """Options that say how a run goes on, of which a preview of its rest makes nothing."""
 _BESIDE_RESUME = _BESIDE_PREVIEW.union(
-    ("--resume", "--preview", "--log-prompts", "--store", "--json")
+    ("--resume", "--preview", "--log-prompts", "--allow-image-host", "--store", "--json")
 )
 """What may stand there. All other options say what a run is, and that was said at its start."""
 
@@ -105,7 +110,7 @@ def refuse_beside_resume(typed: Iterable[str], *, preview: bool) -> None:
 def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) -> int:
     """Start runs, or go on with one; 0, 5 when a judge failed somewhere."""
     settings = load_settings()
-    around = replace(around_of(settings), log_prompts=order.log_prompts)
+    around = replace(around_of(settings, order.image_hosts), log_prompts=order.log_prompts)
     open_log(log_dir(), prompts=order.log_prompts)
     if order.log_prompts:
         say(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
@@ -132,6 +137,8 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
             )
         # All are planned before the first begins, so that a slip in the last one costs nothing.
         planned = _planned(opened, requests, around, shared=order.claims == "extracted")
+        for each in planned:
+            _tell_held_back(opened, each)
         if sys.stdout.isatty() and not as_json:
             announce(opened, planned, around)
         codes = [
@@ -147,17 +154,30 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
         return max(codes)
 
 
-def around_of(settings: Settings) -> Circumstances:
+def around_of(settings: Settings, image_hosts: Sequence[str] = ()) -> Circumstances:
     """Make what the runs of this command share.
 
+    Args:
+        settings: The user's settings.
+        image_hosts: Hosts that were typed, besides those of the settings.
+
     Raises:
-        ConfigError: The price table or the redaction function cannot be used.
+        ConfigError: The price table or the redaction function cannot be used, or a host is none.
     """
+    typed = []
+    for each in image_hosts:
+        host = read_host(each)
+        if host is None:
+            raise ConfigError(
+                f"--allow-image-host is `{each}`; expected a host such as cdn.example.com, or *"
+            )
+        typed.append(host)
     return circumstances(
         requests_per_minute=settings.requests_per_minute,
         tokens_per_minute=settings.tokens_per_minute,
         prices=settings.prices,
         redact=settings.redact,
+        image_hosts=(*settings.image_hosts, *typed),
     )
 
 
@@ -175,6 +195,17 @@ def _planned(
         first.setdefault(spec.key, number)
         planned.append(number)
     return planned
+
+
+def _tell_held_back(store: Store, run: RunId) -> None:
+    """Say on stderr which conversations will fail because of where their images lie."""
+    judge = store.runs.row(run).spec.judge
+    if is_ours(judge) or not store.conversations.has_image_addresses():
+        return
+    pending = [each.conversation for each in store.runs.pending(run)]
+    held_back = find_image_hosts(store, pending, judge).sentence()
+    if held_back is not None:
+        say(f"run {run}: {held_back}")
 
 
 def _raise_budget(store: Store, run: RunId, order: Order, around: Circumstances) -> None:

@@ -16,11 +16,12 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from faithtui.domain.ids import RunId
+from faithtui.domain.image_addresses import ANY_HOST
 from faithtui.engine.batch_desk import Desk, Pile, Wanted
 from faithtui.engine.batch_reading import UNANSWERED, read_results
 from faithtui.engine.batch_wave import drive
@@ -30,6 +31,7 @@ from faithtui.engine.control import RunControl
 from faithtui.engine.course import Course, Ending, judge_of, same_metric, to_its_end
 from faithtui.engine.events import EventSink, RunStarted
 from faithtui.engine.examples import kept
+from faithtui.engine.image_hosts import check_run
 from faithtui.engine.pricing import TablePrices
 from faithtui.engine.writing import replace_file
 from faithtui.errors import ExportError, InputError
@@ -90,6 +92,7 @@ async def export_questions(
     _refuse_existing(path)
     async with sole(store):
         row = store.runs.row(run)
+        check_run(store, row, around.image_hosts)
         spec = row.spec
         lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)
         uid = uuid.uuid4().hex
@@ -154,7 +157,8 @@ async def import_answers(
         InputError: The file cannot be read at all.
         StoreError: The store cannot be read or written.
     """
-    around = around or Circumstances()
+    # Nothing is sent: its questions are made again only to find their answers.
+    around = replace(around or Circumstances(), image_hosts=(ANY_HOST,))
     imported = Imported()
     uids: dict[str, int] = {}
     for line in _lines(path, imported):
@@ -207,6 +211,7 @@ async def _driven(
 ) -> None:
     """Work on a run with its judge at hand, which is not asked."""
     metric = same_metric(row, kept(store, row.spec.examples))
+    check_run(store, row, around.image_hosts)
     opening = judge_of(row, around)
 
     async def work(course: Course) -> Ending:
@@ -216,7 +221,16 @@ async def _driven(
             return await through(course, judge)
 
     control = RunControl(row.spec.concurrency)
-    await to_its_end(store, row, metric, control, emit, lambda steps: None, work)
+    await to_its_end(
+        store,
+        row,
+        metric,
+        control,
+        emit,
+        lambda steps: None,
+        work,
+        image_hosts=around.image_hosts,
+    )
 
 
 def _desk(course: Course, around: Circumstances, size_of: Callable[[JudgeRequest], int]) -> Desk:

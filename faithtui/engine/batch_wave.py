@@ -48,7 +48,7 @@ async def _drive_some(
         judge,
         StoreReplies(course.recorder, judge.ref, course.row.id, None),
         tally=course.control.tally,
-        load_image=StoreImages(course.store),
+        load_image=StoreImages(course.store, course.row.spec.judge, course.image_hosts),
         sender=desk,
     )
     steps = Steps()

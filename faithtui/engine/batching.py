@@ -21,6 +21,7 @@ from faithtui.engine.control import RunControl
 from faithtui.engine.course import Course, Ending, judge_of, same_metric, to_its_end
 from faithtui.engine.events import EventSink, RunStarted
 from faithtui.engine.examples import kept
+from faithtui.engine.image_hosts import check_run
 from faithtui.engine.leasing import StoreLeases
 from faithtui.engine.pricing import TablePrices
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
@@ -76,6 +77,7 @@ async def advance(
     async with sole(store):
         row = store.runs.row(run)
         metric = same_metric(row, kept(store, row.spec.examples))
+        check_run(store, row, around.image_hosts)
         judge = judge_of(row, around)
         if retry_failed:
             row = _reopened(store, row)
@@ -91,7 +93,9 @@ async def advance(
                 return await _Advance(course, client, opened, around).through(row)
 
         control = control or RunControl(row.spec.concurrency)
-        return await to_its_end(store, row, metric, control, emit, tell, through)
+        return await to_its_end(
+            store, row, metric, control, emit, tell, through, image_hosts=around.image_hosts
+        )
 
 
 async def cancel(

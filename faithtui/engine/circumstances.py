@@ -24,6 +24,8 @@ class Circumstances:
     """Waits for seconds between two tries of a question."""
     log_prompts: bool = False
     """Questions and answers go into a log of their own."""
+    image_hosts: tuple[str, ...] = ()
+    """Hosts whose images a judge may be sent by address; `*`: all public ones."""
 
 
 def circumstances(
@@ -32,6 +34,7 @@ def circumstances(
     tokens_per_minute: int | None = None,
     prices: Path | None = None,
     redact: str | None = None,
+    image_hosts: tuple[str, ...] = (),
 ) -> Circumstances:
     """Make them from settings.
 
@@ -40,6 +43,7 @@ def circumstances(
         tokens_per_minute: Most tokens per account; None: what the provider takes.
         prices: A table that replaces the built-in one; None: that one.
         redact: `package.module:function`, which every text goes through; None: none does.
+        image_hosts: Hosts whose images a judge may be sent by address.
 
     Raises:
         ConfigError: The table or the function cannot be used.
@@ -48,4 +52,5 @@ def circumstances(
         Traffic(Speed(requests_per_minute, tokens_per_minute)),
         None if redact is None else load_redaction(redact),
         read_prices(prices),
+        image_hosts=image_hosts,
     )

@@ -6,7 +6,7 @@ what becomes of an answer is the same.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
+from faithtui.engine.image_hosts import check_images
 from faithtui.engine.item_checks import ItemChecks
 from faithtui.engine.judged_conversations import CheckRules
 from faithtui.engine.logged import logged
@@ -71,6 +72,8 @@ class Course:
     totals: RunTotals
     """What its calls came to, by all processes."""
     checks: ItemChecks
+    image_hosts: Collection[str] = ()
+    """Whose images the judge may be sent by address."""
     waiting: Iterator[PendingItem] = field(default_factory=lambda: iter(()))
 
     def progress(self, **changes: int) -> Progress:
@@ -104,6 +107,8 @@ async def to_its_end(
     emit: EventSink,
     tell: Callable[[str], None],
     through: Callable[[Course], Awaitable[Ending]],
+    *,
+    image_hosts: Collection[str] = (),
 ) -> RunState:
     """Work on a run, and say in the store and to whoever listens how that ended.
 
@@ -115,6 +120,7 @@ async def to_its_end(
         emit: Gets every event.
         tell: Gets the steps of each conversation, as text.
         through: Does the work.
+        image_hosts: Whose images the judge may be sent by address.
 
     Returns:
         Where it stands.
@@ -132,6 +138,7 @@ async def to_its_end(
         emit(event)
 
     course = _course_of(store, row, metric, control, heard, tell)
+    course.image_hosts = image_hosts
     try:
         state, reason = await through(course)
     except asyncio.CancelledError:
@@ -209,6 +216,7 @@ async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
     windows = metric.windows(conversation)
     ask = asker.on_behalf_of(item.id)
     try:
+        check_images(conversation.images, course.row.spec.judge, course.image_hosts)
         findings = await metric.gather(conversation, ask, claims)
         assessments = [metric.assess(findings, window) for window in windows]
         failures = await _store_windows(course, item, assessments)

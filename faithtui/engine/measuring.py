@@ -8,7 +8,7 @@ import inspect
 import sys
 import threading
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -24,6 +24,7 @@ from faithtui.domain.assessment import (
 )
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.field_types import require_items, require_type
+from faithtui.domain.image_addresses import read_host
 from faithtui.domain.labels import NOT_A_CLAIM
 from faithtui.domain.run_integrity import NOTHING_JUDGED, Integrity
 from faithtui.domain.scores import (
@@ -39,11 +40,12 @@ from faithtui.domain.scores import (
 from faithtui.domain.windows import interactions
 from faithtui.engine.asking import Asker
 from faithtui.engine.checking import check_assessed
+from faithtui.engine.image_hosts import check_images
 from faithtui.engine.judged_conversations import CheckRules
 from faithtui.engine.keeping import MemoryReplies
 from faithtui.engine.steps import steps_of
 from faithtui.errors import ConfigError, ImagesNotSupported, InputError
-from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest
+from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, LocalJudge
 from faithtui.judges.opening import open_judge
 from faithtui.judges.prices import cost_usd
 from faithtui.metrics.base import Metric, MetricSpec
@@ -209,6 +211,7 @@ def measure(
     images: Mapping[str, bytes] | None = None,
     base_url: str | None = None,
     concurrency: int = CONCURRENCY,
+    image_hosts: Collection[str] = (),
 ) -> Measurement:
     """Measure one conversation, and wait for the result.
 
@@ -224,13 +227,16 @@ def measure(
         images: Bytes of the conversation's images, by SHA-256.
         base_url: Another server that speaks the judge's protocol.
         concurrency: Questions in the air at once, 1 or more.
+        image_hosts: Hosts whose images a judge may be sent by address, so that its provider
+            fetches them; `*`: all public ones. Images in `images` go as their bytes.
 
     Returns:
         The result. Where the metric does not apply, its score is `skipped` with a reason; where a
         question failed for good, the window and the score are `failed`.
 
     Raises:
-        ConfigError: Unknown metric, option or judge, or a key that is missing.
+        ConfigError: Unknown metric, option or judge, a key that is missing, or an image whose
+            address the judge may not be sent.
         InputError: Something is of another type; the message names it and what to give instead.
         MetricError: The judge takes no images, `raise_error` and the answer is not supported, or
             `as_peer` and the peer itself fails here.
@@ -262,6 +268,7 @@ def measure(
             images=images,
             base_url=base_url,
             concurrency=concurrency,
+            image_hosts=image_hosts,
         )
     )
 
@@ -276,6 +283,7 @@ async def measure_async(
     images: Mapping[str, bytes] | None = None,
     base_url: str | None = None,
     concurrency: int = CONCURRENCY,
+    image_hosts: Collection[str] = (),
 ) -> Measurement:
     """Measure one conversation on the running event loop; see `measure`."""
     _check_types(conversation, metric, judge, options, claims, images, base_url, concurrency)
@@ -283,6 +291,10 @@ async def measure_async(
         raise ConfigError(f"concurrency is {concurrency}; expected 1 or more")
     built = _built(metric, options)
     wanted = built.judge or judge
+    hosts = _hosts(image_hosts)
+    if not isinstance(wanted, LocalJudge):
+        by_address = [each for each in conversation.images if each.sha256 not in (images or {})]
+        check_images(by_address, wanted if isinstance(wanted, str) else wanted.ref, hosts)
     opened: AbstractAsyncContextManager[Judge] = (
         open_judge(wanted, base_url=base_url)
         if isinstance(wanted, str)
@@ -479,6 +491,21 @@ def _score_set(
         human,
     )
     return scores
+
+
+def _hosts(named: Collection[str]) -> list[str]:
+    """Read the hosts a caller names.
+
+    Raises:
+        InputError: One of them is none.
+    """
+    expected = "a list of hosts such as cdn.example.com, or *"
+    require_items(named, Collection, str, "image_hosts", expected)
+    hosts = [read_host(each) for each in named]
+    for host, each in zip(hosts, named, strict=True):
+        if host is None:
+            raise InputError(f"holds {each[:80]!r}; expected {expected}", field="image_hosts")
+    return [host for host in hosts if host is not None]
 
 
 def _call(step: str, reply: JudgeReply, judge: str, base_url: str | None) -> Call:

@@ -11,6 +11,7 @@ from faithtui.domain.splits import Split
 from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.control import MOST_CONCURRENT
 from faithtui.engine.examples import keep, read_for_run
+from faithtui.engine.image_hosts import check_image_hosts
 from faithtui.engine.recalibrating import calibration_of, calibration_of_new_run
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import conversations_in
@@ -53,7 +54,8 @@ def plan(
     Raises:
         ConfigError: Unknown metric, option, judge or source; a missing key; nothing to run over;
             examples that the judge or the metric cannot use, or that it must not see; a budget in
-            money for a judge whose price is not known; claims of a run that has none.
+            money for a judge whose price is not known; claims of a run that has none; images whose
+            addresses the judge may not be sent.
         InputError: The file of examples cannot be read.
     """
     drafted = draft(store, request, around or Circumstances())
@@ -98,6 +100,7 @@ def draft(store: Store, request: RunRequest, around: Circumstances) -> Draft:
     if request.claims_run is not None:
         _check_claims_run(store, request.claims_run, metric)
     conversations = _selection(store, request.sources, request.split, request.limit)
+    check_image_hosts(store, conversations, judge, around.image_hosts)
     spec = RunSpec(
         metric=metric.spec.key,
         metric_version=metric.spec.version,

@@ -67,6 +67,8 @@ class Preview:
     """Date of the price table."""
     steps: tuple[StepPreview, ...]
     """In the order of their first question."""
+    held_back: str | None = None
+    """Which of them cannot be judged because of where their images lie; None: all can."""
 
     @property
     def is_free(self) -> bool:

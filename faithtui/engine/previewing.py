@@ -20,6 +20,7 @@ from faithtui.engine.asking import Asker
 from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.course import given_claims, same_metric
 from faithtui.engine.examples import kept
+from faithtui.engine.image_hosts import check_image_hosts, find_image_hosts
 from faithtui.engine.keeping import Asked
 from faithtui.engine.planner import draft
 from faithtui.engine.preview_figures import AskedOnce, Preview, scaled
@@ -158,18 +159,21 @@ def preview_runs(
     """Say what is left to ask in planned or interrupted runs; see `preview`.
 
     Raises:
-        ConfigError: The prompts or options of a run are not what they were.
+        ConfigError: The prompts or options of a run are not what they were, or addresses of
+            images would be sent to hosts that nobody allowed.
         StoreError: There is no such run.
     """
+    around = around or Circumstances()
     jobs: dict[RunId, _Job] = {}
     for run in runs:
         row = store.runs.row(run)
         metric = same_metric(row, kept(store, row.spec.examples))
         pending = tuple(each.conversation for each in store.runs.pending(run))
+        check_image_hosts(store, pending, row.spec.judge, around.image_hosts)
         jobs[run] = _Job(row.spec, metric, pending)
         if row.spec.claims_run in jobs:
             jobs[run].claims_of = jobs[row.spec.claims_run]
-    return _previews(store, list(jobs.values()), around or Circumstances(), sample)
+    return _previews(store, list(jobs.values()), around, sample)
 
 
 @dataclass(slots=True)
@@ -241,7 +245,8 @@ async def _preview(
     await asker.aclose()
     await stand_in.aclose()
     questions = list(notes.questions.values())
-    return scaled(spec, questions, notes.answered, sampled, len(conversations), pricing)
+    found = scaled(spec, questions, notes.answered, sampled, len(conversations), pricing)
+    return replace(found, held_back=find_image_hosts(store, conversations, spec.judge).sentence())
 
 
 async def _look_at(store: Store, job: _Job, number: ConversationId, asker: Asker) -> None:

@@ -7,16 +7,18 @@ another process holds the lock or the disk is full, nothing more is bought.
 import asyncio
 import shutil
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import RunId
+from faithtui.engine.image_hosts import check_address
 from faithtui.engine.keeping import Asked
 from faithtui.errors import StoreBusy, StoreFull
 from faithtui.judges.base import ImageData
+from faithtui.judges.endpoints import is_ours
 from faithtui.store.records import AskedReply, RunTotals, StoredReply
 from faithtui.store.store import Store
 
@@ -178,14 +180,22 @@ class StoreImages:
     """Reads the images of a run's conversations."""
 
     store: Store
+    judge: str = "offline"
+    """Who is shown them."""
+    hosts: Collection[str] = ()
+    """Whose addresses it may be sent; see `image_hosts`."""
 
     def __call__(self, image: Image) -> ImageData:
         """Give an image as a judge gets it.
 
         Raises:
             StoreError: It is not in the store.
+            ImageHostNotAllowed: Its address alone is, and the judge may not be sent it.
+            ImagesNotSupported: Its address alone is, and nobody is sent it.
         """
         found = self.store.conversations.image(image.sha256)
+        if found.data is None and not is_ours(self.judge):
+            check_address(found.image, self.judge, self.hosts)
         return ImageData(image.sha256, image.media_type, image.mark, found.data, image.url)
 
 

@@ -18,6 +18,7 @@ from faithtui.engine.control import MOST_CONCURRENT, RunControl
 from faithtui.engine.course import Course, Ending, judge_item, judge_of, same_metric, to_its_end
 from faithtui.engine.events import CallRetried, Draining, EventSink, RunStarted, WayChanged
 from faithtui.engine.examples import kept
+from faithtui.engine.image_hosts import check_run
 from faithtui.engine.ladder import Ladder
 from faithtui.engine.leasing import Leases, NoLeases, StoreLeases
 from faithtui.engine.pricing import TablePrices
@@ -64,13 +65,15 @@ async def execute(
         comes to WAITING, when the provider has its questions.
 
     Raises:
-        ConfigError: The run's judge, prompts or options are not what they were.
+        ConfigError: The run's judge, prompts or options are not what they were, or addresses of
+            images would be sent to hosts that nobody allowed.
         StoreError: The store cannot be written; what was written stays.
         CancelledError: Let through after the run is marked as cancelled.
     """
     around = around or Circumstances()
     row = store.runs.row(run)
     metric = same_metric(row, kept(store, row.spec.examples))
+    check_run(store, row, around.image_hosts)
     if judge is None:
         if row.spec.batch:
             return await batching.advance(
@@ -93,7 +96,9 @@ async def execute(
             return await _through(course, opened, around)
 
     control = control or RunControl(row.spec.concurrency)
-    return await to_its_end(store, row, metric, control, emit, tell, through)
+    return await to_its_end(
+        store, row, metric, control, emit, tell, through, image_hosts=around.image_hosts
+    )
 
 
 async def _through(course: Course, judge: Judge, around: Circumstances) -> Ending:
@@ -190,7 +195,7 @@ def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) 
         on_retry=retried,
         pause=around.sleep,
         pace=course.metric.pace,
-        load_image=StoreImages(store),
+        load_image=StoreImages(store, row.spec.judge, around.image_hosts),
     )
 
 

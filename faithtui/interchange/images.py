@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from faithtui.domain.conversation import Image
+from faithtui.domain.image_addresses import has_credential, host_of
 from faithtui.errors import InputError
 
 MAX_BYTES = 20 * 2**20
@@ -108,9 +109,16 @@ def from_address(url: str) -> Image:
     """Refer to an image by its address, which is never fetched.
 
     Raises:
-        InputError: It is no `http` or `https` address.
+        InputError: It is no `http` or `https` address, or holds a password, a key or a signature.
+            Without them it would be another address, which may show nothing or something else,
+            and with them it would lie in the store and go to whoever judges: so it is refused.
     """
     expected = "expected an `http` or `https` address, or a `data:` URI"
+    if has_credential(url):
+        raise InputError(
+            "holds a password, a key or a signature, which are never stored; expected a public "
+            "address, or the image itself as `path` or `base64`"
+        )
     try:
         parts = urlsplit(url)
         digest = hashlib.sha256(url.encode()).hexdigest()
@@ -118,8 +126,10 @@ def from_address(url: str) -> Image:
         raise InputError(f"is no address; {expected}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(f"is no address of the web; {expected}")
-    if not url.isprintable() or " " in url:
-        raise InputError(f"holds spaces or control characters; {expected}")
+    if not url.isprintable() or " " in url or "\\" in url:
+        raise InputError(f"holds spaces, backslashes or control characters; {expected}")
+    if host_of(url) is None:
+        raise InputError(f"has a host that is no name and no number; {expected}")
     return Image(digest, "", url)
 
 

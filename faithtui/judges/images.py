@@ -2,6 +2,7 @@
 
 import base64
 
+from faithtui.domain.image_addresses import why_never_passed_on
 from faithtui.errors import JudgeRequestRejected
 from faithtui.judges.base import ImageData
 from faithtui.judges.reading import clean_text
@@ -16,10 +17,17 @@ def address_of(image: ImageData) -> str:
     """Give the address the provider is to fetch it from.
 
     Raises:
-        JudgeRequestRejected: There is none.
+        JudgeRequestRejected: There is none, or it holds a credential, or leads into a private
+            network: then nobody is handed it, whoever put it into the question.
     """
     if not image.url:
         raise JudgeRequestRejected(
             f"{image.mark} has neither bytes nor an address; import it again"
+        )
+    reason = why_never_passed_on(image.url)
+    if reason is not None:
+        raise JudgeRequestRejected(
+            f"{image.mark} has an address that {reason}, and nobody is sent it; import the image "
+            "itself, as `path` or `base64`"
         )
     return clean_text(image.url)

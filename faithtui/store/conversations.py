@@ -23,6 +23,7 @@ from faithtui.store.codecs import images_from_json, span_from_row
 from faithtui.store.database import Database
 from faithtui.store.importing import import_batch
 from faithtui.store.records import ImportCounts, SourceRow, StoredImage
+from faithtui.store.statements import chunks
 from faithtui.store.tables import (
     claim,
     conversation,
@@ -32,6 +33,11 @@ from faithtui.store.tables import (
     turn,
     turn_document,
 )
+
+_ADDRESS_ONLY = select(image.c.sha256, image.c.url).where(
+    image.c.data.is_(None), image.c.url.is_not(None)
+)
+"""Images that are known by their address alone."""
 
 
 class Conversations:
@@ -89,6 +95,43 @@ class Conversations:
                 "conversation that has it again"
             )
         return StoredImage(Image(sha256, row.media_type, row.url), row.data)
+
+    def has_image_addresses(self) -> bool:
+        """Say whether any image is known by its address alone."""
+        with self._database.reading() as connection:
+            return connection.execute(_ADDRESS_ONLY.limit(1)).first() is not None
+
+    def image_addresses(
+        self, conversations: Sequence[ConversationId]
+    ) -> dict[ConversationId, frozenset[str]]:
+        """Give the addresses of images that are known by them alone.
+
+        Args:
+            conversations: Where to look.
+
+        Returns:
+            By conversation; those that have none are left out.
+        """
+        found: dict[ConversationId, set[str]] = {}
+        with self._database.reading() as connection:
+            urls = {row.sha256: row.url for row in connection.execute(_ADDRESS_ONLY)}
+            if not urls:
+                return {}
+            for some in chunks(conversations):
+                for place in (turn, turn_document):
+                    for row in connection.execute(
+                        select(place.c.conversation_id, place.c.images).where(
+                            place.c.conversation_id.in_(some),
+                            func.json_array_length(place.c.images) > 0,
+                        )
+                    ):
+                        here = [
+                            urls[each["sha256"]] for each in row.images if each["sha256"] in urls
+                        ]
+                        if here:
+                            number = ConversationId(row.conversation_id)
+                            found.setdefault(number, set()).update(here)
+        return {number: frozenset(addresses) for number, addresses in found.items()}
 
     def sources(self) -> tuple[SourceRow, ...]:
         """List the imported data sets in the order of their first import; () when there is none."""

@@ -17,6 +17,7 @@ class _Wanted(NamedTuple):
     tokens_per_minute: int | None = None
     prices: Path | None = None
     redact: str | None = None
+    image_hosts: tuple[str, ...] = ()
 
     @property
     def speed(self) -> tuple[int | None, int | None]:
@@ -48,6 +49,7 @@ class Sharing:
                 settings.tokens_per_minute,
                 settings.prices,
                 settings.redact,
+                settings.image_hosts,
             )
         with self._lock:
             before = self._made

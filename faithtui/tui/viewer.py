@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from urllib.parse import urlsplit
+
+from faithtui.domain.image_addresses import why_never_passed_on
 
 SUFFIXES = {
     "image/png": ".png",
@@ -59,21 +60,21 @@ class Pictures:
             self._directory = None
 
 
-def is_address(url: str) -> bool:
-    """Say whether an address may be opened in a browser: the web's, without anything odd."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    plain = url.isprintable() and not any(each.isspace() for each in url)
-    return plain and parts.scheme in ("http", "https") and bool(parts.hostname)
+def why_not_opened(url: str) -> str | None:
+    """Say why an address from a data file is not opened in a browser; None: it may be.
+
+    The rules are those for judges, but for the hosts that a user names: who presses the key has
+    the address on screen. An address of this network is not opened either, since a browser there
+    asks with the rights of its user.
+    """
+    return why_never_passed_on(url)
 
 
 def open_outside(target: str) -> bool:
     """Hand a file or a web address to the system; waits a moment, so call it in a thread.
 
     Args:
-        target: An absolute path, or an address that `is_address` accepts.
+        target: An absolute path, or an address that `why_not_opened` says nothing against.
 
     Returns:
         False: there is no viewer here.

@@ -2,15 +2,22 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.ids import RunId
-from faithtui.engine import runner
-from faithtui.errors import JudgeRequestRejected
-from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.engine import planner, runner
+from faithtui.engine.batch_files import export_questions, import_answers
+from faithtui.engine.circumstances import Circumstances
+from faithtui.engine.image_hosts import find_image_hosts
+from faithtui.engine.measuring import measure
+from faithtui.engine.previewing import preview, preview_runs
+from faithtui.engine.requests import RunRequest
+from faithtui.errors import ImageHostNotAllowed, InputError, JudgeRequestRejected
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned
@@ -99,3 +106,148 @@ async def test_a_blind_judge_is_asked_nothing_about_images(store: Store) -> None
     (reason,) = store.runs.reasons(run, ItemState.FAILED)
     assert "holds images and this judge takes none" in reason
     assert not [each for each in judge.asked if "Which?" in each.prompt]
+
+
+HERE = Circumstances(image_hosts=("example.org",))
+
+
+def over_the_network(store: Store, around: Circumstances = HERE, **changes: object) -> RunId:
+    """Plan a run of a judge whose provider would fetch what it is sent."""
+    request = RunRequest(judge="vllm:w", **changes)  # type: ignore[arg-type]  # checked by the class
+    return planner.plan(store, request, environ={}, around=around)
+
+
+@pytest.mark.parametrize("hosts", [(), ("example.com",), ("cdn.example.org",), ("org",)])
+def test_no_run_is_planned_that_would_send_addresses_nobody_allowed(
+    store: Store, hosts: tuple[str, ...]
+) -> None:
+    other = replace(pictured(), key="two", group="pictures/two")
+    store.conversations.import_batch([other], DATA)
+    with pytest.raises(ImageHostNotAllowed) as raised:
+        over_the_network(store, Circumstances(image_hosts=hosts))
+    assert str(raised.value) == (
+        "2 conversations have images at example.org; vllm:w would be sent the addresses and its "
+        "provider would fetch them. Allow it with --allow-image-host example.org, or with "
+        'image_hosts = ["example.org"], which is a setting and an argument of `measure`; or '
+        "import the images themselves, as `path` or `base64`"
+    )
+    assert store.runs.rows() == ()
+    with pytest.raises(ImageHostNotAllowed, match=r"2 conversations have images at example\.org"):
+        preview(store, [RunRequest(judge="vllm:w")], around=Circumstances(image_hosts=hosts))
+
+
+def test_many_hosts_are_named_in_part(store: Store) -> None:
+    images = tuple(
+        Image(f"{number:064x}", "", f"https://h{number}.example.net/a") for number in range(8)
+    )
+    turns = (Turn("user", "?", images=images), Turn("assistant", "!", (Document("d"),)))
+    store.conversations.import_batch([Conversation("pictures", "many", turns, "g")])
+    with pytest.raises(ImageHostNotAllowed) as raised:
+        over_the_network(store, Circumstances())
+    assert "1 conversation has images at example.org, " in str(raised.value)
+    assert "and more at 4 other hosts;" in str(raised.value)
+
+
+@pytest.mark.parametrize("hosts", [("example.org",), ("*",)])
+async def test_an_address_is_sent_where_its_host_is_allowed(
+    store: Store, hosts: tuple[str, ...]
+) -> None:
+    around, judge = Circumstances(image_hosts=hosts), Seer()
+    run = over_the_network(store, around)
+    await runner.execute(store, run, lambda event: None, judge=opened(judge), around=around)
+    assert FAR.url in [image.url for each in judge.asked for image in each.images]
+    assert store.runs.row(run).done == 2
+
+
+async def test_what_was_allowed_once_is_asked_again_when_a_run_goes_on(store: Store) -> None:
+    run, judge = over_the_network(store), Seer()
+    with pytest.raises(ImageHostNotAllowed):
+        await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    with pytest.raises(ImageHostNotAllowed):
+        preview_runs(store, [run])
+    assert judge.asked == []
+    assert store.runs.row(run).state is RunState.PLANNED
+
+
+async def test_batches_and_files_of_questions_ask_too(store: Store, tmp_path: Path) -> None:
+    run = over_the_network(store)
+    with pytest.raises(ImageHostNotAllowed):
+        await export_questions(store, run, tmp_path / "q.jsonl")
+    assert not (tmp_path / "q.jsonl").exists()
+    assert await export_questions(store, run, tmp_path / "q.jsonl", around=HERE)
+    assert FAR.url is not None
+    assert FAR.url in (tmp_path / "q.jsonl").read_text()
+    (tmp_path / "none.jsonl").write_text("")
+    # Nothing is sent by reading answers, so nothing has to be allowed again.
+    await import_answers(store, run, tmp_path / "none.jsonl")
+    assert store.runs.row(run).failed == 0
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://192.168.1.1/a.png",
+        "http://169.254.169.254/latest/meta-data",
+        "http://2130706433/a.png",
+        "http://localhost/a.png",
+        "http://printer.local/a.png",
+        "https://ann:hunter2@example.org/a.png",
+        "https://example.org/a.png?X-Amz-Signature=hunter2",
+    ],
+)
+async def test_some_addresses_go_to_nobody_whatever_is_allowed(store: Store, address: str) -> None:
+    odd = Image("d" * 64, "", address)
+    turns = (
+        Turn("user", "?", images=(odd,)),
+        Turn("assistant", "!", (Document("d", None, (SIGN,)),)),
+    )
+    store.conversations.import_batch([Conversation("pictures", "odd", turns, "g")], DATA)
+    around, judge = Circumstances(image_hosts=("*",)), Seer()
+    run = over_the_network(store, around)
+    found = find_image_hosts(store, store.conversations.ids(()), "vllm:w")
+    assert found.public == {"example.org": 1}
+    assert "1 conversation has an image whose address " in (found.sentence() or "")
+    await runner.execute(store, run, lambda event: None, judge=opened(judge), around=around)
+    assert store.runs.row(run).done == 2
+    (reason,) = store.runs.reasons(run, ItemState.FAILED)
+    assert "no judge is sent it; import the image itself, as `path` or `base64`" in reason
+    for text in (reason, found.sentence() or ""):
+        assert "hunter2" not in text
+    # Nothing of that conversation was asked, not even what shows no image.
+    assert not [each for each in judge.asked if "\n?" in each.prompt or address in str(each)]
+
+
+async def test_judges_of_this_program_need_no_allowance(store: Store) -> None:
+    assert planned(store, judge="offline")
+    assert find_image_hosts(store, store.conversations.ids(()), "offline").public == {}
+
+
+@pytest.mark.parametrize("hosts", [[], ["example.com"]])
+def test_the_library_asks_too(hosts: list[str]) -> None:
+    judge = Seer()
+    with pytest.raises(ImageHostNotAllowed, match=r"image_hosts = \[\"example.org\"\]"):
+        measure(pictured(), judge=as_remote(judge), images=DATA, image_hosts=hosts)
+    assert judge.asked == []
+
+
+def test_the_library_sends_what_is_allowed_and_refuses_what_is_no_host() -> None:
+    judge = Seer()
+    measure(pictured(), judge=as_remote(judge), images=DATA, image_hosts=["EXAMPLE.org"])
+    assert FAR.url in [image.url for each in judge.asked for image in each.images]
+    with pytest.raises(InputError, match=r"image_hosts: holds .https://example\.org."):
+        measure(pictured(), judge=as_remote(judge), image_hosts=["https://example.org"])
+
+
+class Remote:
+    """A judge that is not known to be one of this machine."""
+
+    def __init__(self, judge: Seer) -> None:
+        self._judge = judge
+        self.ref = "mine"
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._judge, name)
+
+
+def as_remote(judge: Seer) -> Judge:
+    return Remote(judge)  # type: ignore[return-value]  # by its attributes

@@ -252,8 +252,30 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
         (
             {"url": "https://example.org/a b"},
             ".url",
-            'is "https://example.org/a b", which holds spaces or control characters; expected an '
-            "`http` or `https` address, or a `data:` URI",
+            'is "https://example.org/a b", which holds spaces, backslashes or control characters; '
+            "expected an `http` or `https` address, or a `data:` URI",
+        ),
+        (
+            {"url": "https://loca%6chost/a.png"},
+            ".url",
+            'is "https://loca%6chost/a.png", which has a host that is no name and no number; '
+            "expected an `http` or `https` address, or a `data:` URI",
+        ),
+        *(
+            (
+                {"url": f"https://{user}images.example/a.png{query}"},
+                ".url",
+                f'is "{shown}images.example/a.png", which holds a password, a key or a signature, '
+                "which are never stored; expected a public address, or the image itself as `path` "
+                "or `base64`",
+            )
+            for user, query, shown in (
+                ("ann:hunter2@", "", "…@"),
+                ("hunter2@", "?size=2", "…@"),
+                ("", "?X-Amz-Signature=hunter2", "https://"),
+                ("", "?size=2&sig=hunter2", "https://"),
+                ("", "#access_token=hunter2", "https://"),
+            )
         ),
     ],
 )

@@ -11,7 +11,7 @@ from faithtui.domain.conversation import Document, Image
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.dialogs import PickDialog, TextDialog
 from faithtui.tui.screens.review import ReviewScreen
-from faithtui.tui.viewer import Pictures, is_address, open_outside
+from faithtui.tui.viewer import Pictures, open_outside, why_not_opened
 from tests.tui.building_metrics import ADDRESS, BOOTS, PHOTO, PNG, boots
 from tests.tui.driving import opened, press, reviewing, screen_text, status, text_of, until
 
@@ -120,8 +120,13 @@ async def test_without_a_viewer_it_says_where_the_file_is(app: FaithApp) -> None
 @pytest.mark.parametrize(
     ("image", "words"),
     [
-        (Image("a" * 64, "", "file:///etc/passwd"), "only http and https"),
-        (Image("b" * 64, "", "javascript:alert(1)"), "only http and https"),
+        (Image("a" * 64, "", "file:///etc/passwd"), "is no address of the web"),
+        (Image("b" * 64, "", "javascript:alert(1)"), "is no address of the web"),
+        (Image("c" * 64, "", "http://192.168.1.1/off?key=hunter2"), "holds a password, a key"),
+        (
+            Image("d" * 64, "", "http://192.168.1.1/off"),
+            "leads into a private network (192.168.1.1)",
+        ),
         (replace(PHOTO, media_type="image/svg+xml"), "no kind that is opened"),
     ],
 )
@@ -165,11 +170,15 @@ async def test_without_images_there_is_no_key(app: FaithApp, store_path: Path) -
         ("https://shop.example/a b", False),
         ("https://shop.example/\x1b[31m", False),
         ("https://[broken", False),
+        ("https://ann:hunter2@shop.example/a.png", False),
+        ("https://shop.example/a.png?X-Amz-Signature=f00", False),
+        ("http://192.168.1.1/reboot", False),
+        ("http://localhost:9200/_shutdown", False),
         ("", False),
     ],
 )
 def test_only_plain_web_addresses_are_opened(url: str, good: bool) -> None:
-    assert is_address(url) is good
+    assert (why_not_opened(url) is None) is good
 
 
 def test_a_machine_without_a_viewer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ SECTIONS = (
             "tokens_per_minute",
             "prices",
             "redact",
+            "image_hosts",
         ),
     ),
     Section("Review", ("reviewer", "blind", "auto_advance")),
@@ -50,6 +51,8 @@ MEANINGS: Mapping[str, str] = {
     "tokens_per_minute": "Most tokens to one account; unset: as many as the provider takes.",
     "prices": "A price table of your own; unset: the one that comes with the program.",
     "redact": "Python function that every text goes through before it leaves this machine.",
+    "image_hosts": "Hosts whose images a judge may be sent by address, which its provider then "
+    "fetches; typed with commas between them.",
     "reviewer": "Whose verdicts yours are. Counts from the next start.",
     "blind": "New queues hide the judge until a claim has your verdict.",
     "auto_advance": "A verdict goes on to the next claim.",
@@ -109,6 +112,8 @@ def value_of(configured: Configured, name: str) -> str:
     value = getattr(configured.settings, name)
     if value is None:
         return ""
+    if isinstance(value, tuple):
+        return ", ".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

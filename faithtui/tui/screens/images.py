@@ -3,12 +3,13 @@
 from textual import work
 from textual.binding import Binding
 
+from faithtui.domain.image_addresses import shown_address
 from faithtui.store.records import ReviewView
 from faithtui.tui.drawing.images import NumberedImage, image_list, images_of
 from faithtui.tui.lines import Piece, shown_line
 from faithtui.tui.screens.base import FaithScreen
 from faithtui.tui.screens.dialogs import PickDialog
-from faithtui.tui.viewer import SUFFIXES, is_address
+from faithtui.tui.viewer import SUFFIXES, why_not_opened
 
 OPEN_IMAGE = Binding(
     "o",
@@ -61,10 +62,11 @@ class ImageScreen(FaithScreen):
         stored = await self.read(session.store.conversations.image, chosen.image.sha256)
         if stored.data is None:
             url = chosen.image.url or ""
-            if not is_address(url):
+            reason = why_not_opened(url)
+            if reason is not None:
                 self.say(
-                    Piece(f"{name} not opened, only http and https are: ", "warn"),
-                    shown_line(url or "no address", limit=200),
+                    Piece(f"{name} not opened: its address {reason}: ", "warn"),
+                    shown_line(shown_address(url) or "no address", limit=200),
                 )
                 return
             await self._hand_over(name, url, is_file=False)

@@ -1,0 +1,159 @@
+"""Addresses of images on their way to a judge: only to hosts that the user named, and never others.
+
+Checked before a run is written down and each time it goes on, over all its conversations, so that
+nothing is asked or paid first. Looked at again where an image is put into a question. Images that
+are in the store go as their bytes and are not concerned; nor are judges that are part of this
+program, which send nothing.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from faithtui.domain.conversation import Image
+from faithtui.domain.ids import ConversationId
+from faithtui.domain.image_addresses import host_of, is_allowed, why_never_passed_on
+from faithtui.errors import ImageHostNotAllowed, ImagesNotSupported
+from faithtui.judges.endpoints import is_ours
+from faithtui.store.records import RunRow
+from faithtui.store.store import Store
+
+_NAMED = 5
+"""Hosts that a message names."""
+
+
+@dataclass(slots=True)
+class ImageHosts:
+    """Where images of some conversations lie that are known by their address alone."""
+
+    public: Counter[str] = field(default_factory=Counter)
+    """Conversations by host."""
+    never: Counter[str] = field(default_factory=Counter)
+    """Conversations by the reason why an address of theirs goes to nobody."""
+
+    def sentence(self) -> str | None:
+        """Say which conversations cannot be judged whatever is allowed; None: all can."""
+        if not self.never:
+            return None
+        return "; ".join(
+            f"{_conversations(count)} an image whose address {reason}, which no judge is sent: "
+            "judging fails there; import the image itself, as `path` or `base64`"
+            for reason, count in self.never.most_common(_NAMED)
+        )
+
+
+def find_image_hosts(
+    store: Store, conversations: Sequence[ConversationId], judge: str
+) -> ImageHosts:
+    """Say where images lie whose addresses a judge would be sent; nowhere for one of our own.
+
+    Args:
+        store: Where the conversations are.
+        conversations: Those that are to be judged.
+        judge: Reference of the judge.
+    """
+    found = ImageHosts()
+    if is_ours(judge):
+        return found
+    for addresses in store.conversations.image_addresses(conversations).values():
+        hosts, reasons = set(), set()
+        for address in addresses:
+            reason = why_never_passed_on(address)
+            if reason is None:
+                hosts.add(host_of(address) or "")
+            else:
+                reasons.add(reason)
+        found.public.update(hosts)
+        found.never.update(reasons)
+    return found
+
+
+def check_image_hosts(
+    store: Store,
+    conversations: Sequence[ConversationId],
+    judge: str,
+    allowed: Collection[str],
+) -> None:
+    """See that a judge may be sent the addresses of all images it would be shown.
+
+    Args:
+        store: Where the conversations are.
+        conversations: Those that are to be judged.
+        judge: Reference of the judge.
+        allowed: Hosts that the user named; `*` means all public ones.
+
+    Raises:
+        ImageHostNotAllowed: There are images at other hosts.
+    """
+    counts = find_image_hosts(store, conversations, judge).public
+    missing = {host: count for host, count in counts.items() if not is_allowed(host, allowed)}
+    if missing:
+        raise not_allowed(missing, judge)
+
+
+def check_run(store: Store, row: RunRow, allowed: Collection[str]) -> None:
+    """Do the same for what is left of a run.
+
+    Raises:
+        ImageHostNotAllowed: As `check_image_hosts`.
+    """
+    if is_ours(row.spec.judge) or not store.conversations.has_image_addresses():
+        return
+    pending = [each.conversation for each in store.runs.pending(row.id)]
+    check_image_hosts(store, pending, row.spec.judge, allowed)
+
+
+def check_images(images: Iterable[Image], judge: str, allowed: Collection[str]) -> None:
+    """Refuse images of which a judge may not be sent the address, before it is asked anything.
+
+    Args:
+        images: Those that have bytes are passed over.
+        judge: Reference of the judge.
+        allowed: As in `check_image_hosts`.
+
+    Raises:
+        ImageHostNotAllowed, ImagesNotSupported: As `check_address`.
+    """
+    if not is_ours(judge):
+        for image in images:
+            if image.url is not None and not image.media_type:
+                check_address(image, judge, allowed)
+
+
+def check_address(image: Image, judge: str, allowed: Collection[str]) -> None:
+    """Refuse to send the address of an image to a judge, unless it may be.
+
+    Raises:
+        ImageHostNotAllowed: The user did not name its host.
+        ImagesNotSupported: It goes to nobody.
+    """
+    address = image.url or ""
+    reason = why_never_passed_on(address)
+    if reason is not None:
+        raise ImagesNotSupported(
+            f"the address of {image.mark} {reason}, and no judge is sent it; import the image "
+            "itself, as `path` or `base64`"
+        )
+    host = host_of(address) or ""
+    if not is_allowed(host, allowed):
+        raise not_allowed({host: 1}, judge)
+
+
+def not_allowed(missing: dict[str, int], judge: str) -> ImageHostNotAllowed:
+    """Make the error that counts conversations by host and names the way out."""
+    ordered = sorted(missing, key=lambda host: (-missing[host], host))
+    told = ordered[:_NAMED]
+    where = ", ".join(f"{_conversations(missing[host])} images at {host}" for host in told)
+    if len(ordered) > len(told):
+        where += f", and more at {len(ordered) - len(told)} other hosts"
+    options = " ".join(f"--allow-image-host {host}" for host in told)
+    listed = ", ".join(f'"{host}"' for host in told)
+    return ImageHostNotAllowed(
+        f"{where}; {judge} would be sent the addresses and its provider would fetch them. Allow "
+        f"it with {options}, or with image_hosts = [{listed}], which is a setting and an argument "
+        "of `measure`; or import the images themselves, as `path` or `base64`"
+    )
+
+
+def _conversations(count: int) -> str:
+    return f"{count} conversation has" if count == 1 else f"{count} conversations have"
