@@ -61,7 +61,9 @@ class InputError(FaithtuiError):
 
     Attributes:
         path: The file, None when the text did not come from one.
-        line: Line number from 1, None when the whole file is meant.
+        line: Line number from 1, None when the whole file is meant. Of a record in an array, the
+            line it begins on.
+        record: Its place in an array, from 1; None: it is no element of one.
         field: Name of the field in that line, None when the whole line is meant.
         reason: What is wrong and what was expected.
     """
@@ -74,15 +76,18 @@ class InputError(FaithtuiError):
         *,
         path: Path | None = None,
         line: int | None = None,
+        record: int | None = None,
         field: str | None = None,
     ) -> None:
         self.reason = reason
         self.path = path
         self.line = line
+        self.record = record
         self.field = field
         where = [
             str(path) if path is not None else "",
             f"line {line}" if line is not None else "",
+            f"record {record}" if record is not None else "",
             field or "",
         ]
         super().__init__(": ".join([part for part in where if part] + [reason]))

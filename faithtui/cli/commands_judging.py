@@ -52,7 +52,9 @@ def import_(
     format_: Annotated[
         str,
         typer.Option(
-            "--format", metavar="NAME", help="`auto`, or `jsonl`: one conversation a line."
+            "--format",
+            metavar="NAME",
+            help="`auto`: one conversation a line, or a JSON array of them; `jsonl`: lines alone.",
         ),
     ] = "auto",
     strict: Annotated[

@@ -28,7 +28,14 @@ def import_paths(
     if form not in FORMATS:
         raise ConfigError(f"there is no format `{form}`; known: {', '.join(FORMATS)}")
     with open_store(store, load_settings(), create=True) as opened:
-        result = import_files(opened, paths, source=source, strict=strict, report=progress_line())
+        result = import_files(
+            opened,
+            paths,
+            source=source,
+            strict=strict,
+            report=progress_line(),
+            with_arrays=form == "auto",
+        )
     for refusal in result.refusals[:TOLD]:
         say(str(refusal))
     if result.refused > TOLD:
@@ -101,6 +108,7 @@ def _as_json(result: ImportResult, strict: bool) -> dict[str, object]:
             {
                 "path": None if each.path is None else str(each.path),
                 "line": each.line,
+                "record": each.record,
                 "field": each.field,
                 "reason": each.reason,
             }

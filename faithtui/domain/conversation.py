@@ -6,9 +6,9 @@ Values only. Texts are kept exactly as they came; nothing here interprets them.
 import hashlib
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from faithtui.domain.field_types import require_items, require_type
 from faithtui.errors import InputError
@@ -228,8 +228,32 @@ def content_hash(turns: Sequence[Turn]) -> str:
         ]
         for turn in turns
     ]
-    text = json.dumps(shape, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    digest = hashlib.sha256()
+    for piece in _json_pieces(shape):
+        digest.update(piece.encode("ascii"))
+    return digest.hexdigest()
+
+
+_PIECE = 1 << 16
+"""Characters that are written at a time: a text may be as long as a file of data lets it be."""
+
+
+def _json_pieces(value: Any) -> Iterator[str]:
+    """Write texts, nulls and lists of them as compact ASCII JSON, without holding all of it."""
+    if isinstance(value, list):
+        yield "["
+        for place, each in enumerate(value):
+            if place:
+                yield ","
+            yield from _json_pieces(each)
+        yield "]"
+    elif isinstance(value, str) and len(value) > _PIECE:
+        yield '"'
+        for start in range(0, len(value), _PIECE):
+            yield json.dumps(value[start : start + _PIECE])[1:-1]
+        yield '"'
+    else:
+        yield json.dumps(value)
 
 
 def normalised(text: str) -> str:

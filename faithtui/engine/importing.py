@@ -10,16 +10,17 @@ from pathlib import Path
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.windows import interactions
 from faithtui.errors import InputError
-from faithtui.interchange.readers import LineRead, read_lines, source_name
+from faithtui.interchange.readers import RecordRead, read_records, source_name
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
 
 REFUSALS_KEPT = 10_000
 """Refusals that are told one by one; a file with more is a file in another format."""
 
+_RECORD_BYTES = 8 * 2**20
 _IMAGE_BYTES = 16 * 2**20
-"""Of images in one transaction, which memory has to hold and labels have to wait for. A
-conversation with more goes alone."""
+"""Of records, and of images, in one transaction, which memory has to hold and labels have to wait
+for. A conversation with more goes alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class ImportProgress:
     path: Path
     """The file being read."""
     lines: int
-    """Lines read of this file, blank ones left out."""
+    """Records read of this file: lines, blank ones left out, or elements of its array."""
     bytes_done: int
     """Read of all files."""
     bytes_total: int
@@ -46,7 +47,7 @@ class FileImport:
     source: str
     """Name of the data set."""
     read: int = 0
-    """Lines, blank ones left out."""
+    """Records: lines, blank ones left out, or elements of its array."""
     new: int = 0
     """Conversations that were not in the store."""
     unchanged: int = 0
@@ -56,7 +57,7 @@ class FileImport:
     without_interaction: int = 0
     """Conversations with nothing to judge: no question that was answered. They are imported."""
     refused: int = 0
-    """Lines; 1 when the whole file was refused and nothing of it read."""
+    """Records; 1 more when the file was refused as a whole, or from some place on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ def import_files(
     strict: bool = False,
     report: Callable[[ImportProgress], None],
     batch_size: int = 50,
+    with_arrays: bool = True,
 ) -> ImportResult:
     """Import conversations and their human labels.
 
@@ -95,6 +97,7 @@ def import_files(
         report: Called after each batch and each file, in this thread.
         batch_size: Lines in a transaction at most, at least 1. Labels given meanwhile wait for the
             transaction, and larger ones were no faster.
+        with_arrays: A file may be one JSON array; else that is refused.
 
     Returns:
         Counts for each file, and what was refused. In strict mode with refusals, nothing was
@@ -106,11 +109,11 @@ def import_files(
     files, missing = _files_in(paths)
     if strict:
         rehearsal = _Rehearsal(store)
-        check = _Pass(rehearsal.import_batch, report, batch_size, checking=True)
+        check = _Pass(rehearsal.import_batch, report, batch_size, with_arrays, checking=True)
         outcome = check.over(files, missing, source)
         if outcome.refused:
             return outcome
-    write = _Pass(store.conversations.import_batch, report, batch_size, checking=False)
+    write = _Pass(store.conversations.import_batch, report, batch_size, with_arrays, checking=False)
     return write.over(files, missing, source)
 
 
@@ -150,12 +153,14 @@ class _Pass:
         settle: Callable[[Sequence[Conversation], Mapping[str, bytes]], ImportCounts],
         report: Callable[[ImportProgress], None],
         batch_size: int,
+        with_arrays: bool,
         *,
         checking: bool,
     ) -> None:
         self._settle = settle
         self._report = report
         self._batch_size = batch_size
+        self._with_arrays = with_arrays
         self._checking = checking
         self._kept: list[InputError] = []
         self._refused = 0
@@ -192,14 +197,14 @@ class _Pass:
             settled = self._settle(list(batch.conversations.values()), batch.images)
             self._same_content.extend(settled.same_content)
             conflicts = [
-                _conflict(path, batch.lines[key], batch.conversations[key])
+                _conflict(path, *batch.places[key], batch.conversations[key])
                 for key in settled.conflicting
             ]
-            self._refuse(sorted([*batch.errors, *conflicts], key=lambda error: error.line or 0))
+            self._refuse(sorted([*batch.errors, *conflicts], key=_place))
             kept = batch.conversations.keys() - set(settled.conflicting)
             count = replace(
                 count,
-                read=count.read + len(batch.lines) + len(batch.errors),
+                read=count.read + len(batch.places) + len(batch.errors),
                 new=count.new + settled.new,
                 unchanged=count.unchanged + settled.unchanged,
                 new_ratings=count.new_ratings + settled.new_ratings,
@@ -207,12 +212,13 @@ class _Pass:
                 + sum(not interactions(batch.conversations[key].turns) for key in kept),
             )
             self._report(ImportProgress(path, count.read, done + batch.end, total, self._checking))
+            del batch, settled  # they are not held while the next ones are read
         return replace(count, refused=self._refused - refused_before)
 
-    def _lines(self, path: Path, source: str) -> Iterator[LineRead]:
+    def _lines(self, path: Path, source: str) -> Iterator[RecordRead]:
         """Read a file; when that fails, what was read until then still counts."""
         try:
-            yield from read_lines(path, source)
+            yield from read_records(path, source, with_arrays=self._with_arrays)
         except InputError as error:
             self._refuse([error])
 
@@ -227,44 +233,55 @@ class _Batch:
 
     conversations: dict[str, Conversation] = field(default_factory=dict)
     """By key."""
-    lines: dict[str, int] = field(default_factory=dict)
-    """Line number of each key."""
+    places: dict[str, tuple[int, int | None]] = field(default_factory=dict)
+    """Line of each key, and its place in an array."""
+    size: int = 0
+    """Bytes of its records."""
     images: dict[str, bytes] = field(default_factory=dict)
     """Bytes of their images by SHA-256."""
     errors: list[InputError] = field(default_factory=list)
     end: int = 0
     """Bytes of the file up to the end of the last line."""
 
-    def add(self, line: LineRead) -> None:
+    def add(self, line: RecordRead) -> None:
         """Take in one more line."""
         self.end = line.end
+        self.size += line.size
         if isinstance(line.found, InputError):
             self.errors.append(line.found)
         else:
             self.conversations[line.found.key] = line.found
-            self.lines[line.found.key] = line.line
+            self.places[line.found.key] = line.line, line.record
             self.images.update(line.images)
 
-    def has_room(self, line: LineRead, size: int) -> bool:
+    def has_room(self, line: RecordRead, size: int) -> bool:
         """Tell whether the line can be added, to `size` lines at most."""
-        if len(self.lines) + len(self.errors) >= size:
+        if len(self.places) + len(self.errors) >= size:
+            return False
+        if self.size and self.size + line.size > _RECORD_BYTES:
             return False
         more = {name: data for name, data in line.images.items() if name not in self.images}
         held = sum(map(len, self.images.values()))
         if more and held and held + sum(map(len, more.values())) > _IMAGE_BYTES:
             return False
-        return isinstance(line.found, InputError) or line.found.key not in self.lines
+        return isinstance(line.found, InputError) or line.found.key not in self.places
 
 
-def _batches(lines: Iterable[LineRead], size: int) -> Iterator[_Batch]:
+def _batches(lines: Iterable[RecordRead], size: int) -> Iterator[_Batch]:
     """Group lines, in order, none left out; no lines give no batch."""
     batch = _Batch()
     for line in lines:
         if not batch.has_room(line, size):
-            yield batch
-            batch = _Batch()
+            full, batch = batch, _Batch()
+            yield full
+            del full
         batch.add(line)
-    if batch.lines or batch.errors:
+        del line
+        if batch.size >= _RECORD_BYTES:  # at once: the next record may be as large
+            full, batch = batch, _Batch()
+            yield full
+            del full
+    if batch.places or batch.errors:
         yield batch
 
 
@@ -294,12 +311,17 @@ class _Rehearsal:
         return self._hashes[source]
 
 
-def _conflict(path: Path, line: int, conversation: Conversation) -> InputError:
+def _place(error: InputError) -> tuple[int, int]:
+    """Say where an error stands in its file, for sorting."""
+    return error.line or 0, error.record or 0
+
+
+def _conflict(path: Path, line: int, record: int | None, conversation: Conversation) -> InputError:
     reason = (
         f"{conversation.key!r} is stored in {conversation.source!r} with other turns; give it "
         "another id, or import the file under another source"
     )
-    return InputError(reason, path=path, line=line, field="id")
+    return InputError(reason, path=path, line=line, record=record, field="id")
 
 
 def _size(path: Path) -> int:

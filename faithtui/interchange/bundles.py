@@ -125,7 +125,7 @@ def read_bundle(path: Path) -> BundleRead:
                 raise line.found
             reader.refusals.append(line.found)
         else:
-            reader.take(Fields(line.found, path, line.number), line.number)
+            reader.take(Fields(line.found, path, line.line), line.line)
     return reader.done()
 
 

@@ -74,7 +74,7 @@ def read_examples(path: Path) -> tuple[Example, ...]:
     for line in read_json_lines(path):
         if isinstance(line.found, InputError):
             raise line.found
-        examples.append(example_from(line.found, path, line.number))
+        examples.append(example_from(line.found, path, line.line))
     if not examples:
         raise InputError("holds no example; faithtui export examples RUN writes some", path=path)
     return tuple(examples)

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.image_addresses import has_credential, host_of
+from faithtui.domain.limits import IMAGES
 from faithtui.errors import InputError
 
 MAX_BYTES = 20 * 2**20
@@ -142,6 +143,7 @@ class Gallery:
     data: dict[str, bytes] = field(default_factory=dict)
     """Bytes by SHA-256 of the images that have some."""
     _seen: set[str] = field(default_factory=set)
+    _size: int = 0
     _by_path: dict[Path, Image] = field(default_factory=dict)
 
     def from_path(self, name: str, media_type: str | None = None) -> Image:
@@ -182,6 +184,11 @@ class Gallery:
 
     def _kept(self, image: Image, data: bytes) -> Image:
         self._count(image)
+        if image.sha256 not in self.data:
+            self._size += len(data)
+            problem = IMAGES.problem(self._size)
+            if problem is not None:
+                raise InputError(problem)
         self.data[image.sha256] = data
         return image
 

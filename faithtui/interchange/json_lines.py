@@ -1,8 +1,8 @@
-"""Files of one JSON object a line: bytes become objects, with line numbers.
+"""Files of JSON objects, one a line or all in an array: bytes become objects, with line numbers.
 
-Reads one line at a time, so a file may be larger than memory. Knows nothing of what the objects
-mean. What cannot be stored later never gets past here: NaN, lone surrogates, NULs, bottomless
-nesting.
+Reads one record at a time, so a file may be larger than memory; a record that is larger than
+`limits.RECORD` is told and passed over. Knows nothing of what the objects mean. What cannot be
+stored later never gets past here: NaN, lone surrogates, NULs, bottomless nesting.
 """
 
 import codecs
@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from faithtui.domain.limits import RECORD
 from faithtui.errors import InputError
+from faithtui.interchange.json_cutting import RawRecord, cut_array, cut_lines
 
 MAX_DEPTH = 64
 """Levels of nesting: far more than data has, far fewer than writing it out again can survive."""
@@ -26,6 +28,12 @@ _HEAD_BYTES = 1 << 16
 _TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 
 _EXPECTED = "expected UTF-8 text with one JSON object a line"
+_OR_ARRAY = ", or one JSON array of objects"
+
+_ARRAY = re.compile(rb"\[\s*([{\]]|$)")
+"""How an array of objects begins; prose in brackets does not."""
+
+_BLANK = " \t\n\r\x0b\x0c"
 
 _MAGIC = (
     (b"\x1f\x8b", "a gzip archive"),
@@ -43,17 +51,21 @@ _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class JsonLine:
-    """What one line of a file holds."""
+class JsonRecord:
+    """What one line of a file holds, or one element of its array."""
 
-    number: int
-    """Line number from 1, blank lines counted."""
+    line: int
+    """Line it begins on, from 1, blank lines counted."""
+    record: int | None
+    """Its place in an array, from 1; None: it is a line."""
     end: int
-    """Bytes of the file up to the end of this line."""
+    """Bytes of the file up to its end."""
+    size: int
+    """Its bytes."""
     found: dict[str, object] | InputError
 
 
-def read_json_lines(path: Path) -> Iterator[JsonLine]:
+def read_json_lines(path: Path) -> Iterator[JsonRecord]:
     """Read a file of one JSON object a line.
 
     A byte order mark and blank lines are passed over. Lone surrogates and NULs become U+FFFD,
@@ -67,26 +79,69 @@ def read_json_lines(path: Path) -> Iterator[JsonLine]:
         InputError: The file cannot be read, or is something else altogether. An empty file is
             read: it holds nothing.
     """
+    return _records(path, with_arrays=False)
+
+
+def read_json_records(path: Path) -> Iterator[JsonRecord]:
+    """Read a file of one JSON object a line, or of one array of objects; see `read_json_lines`.
+
+    Raises:
+        InputError: As `read_json_lines`; also when an array does not end, after all before that.
+    """
+    return _records(path, with_arrays=True)
+
+
+def _records(path: Path, *, with_arrays: bool) -> Iterator[JsonRecord]:
+    expected = _EXPECTED + (_OR_ARRAY if with_arrays else "")
     try:
         with io.BufferedReader(path.open("rb", buffering=0), _HEAD_BYTES) as file:
-            other = _other_format(file.peek(_HEAD_BYTES))
+            head = file.peek(_HEAD_BYTES)
+            is_array = _ARRAY.match(_first_line(head)) is not None
+            other = _other_format(head, is_array=is_array, takes_arrays=with_arrays)
             if other is not None:
-                raise InputError(f"is {other}; {_EXPECTED}", path=path)
-            end = 0
-            for number, raw in enumerate(file, start=1):
-                end += len(raw)
-                line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
-                if line.strip():
-                    yield JsonLine(number, end, _object_in(line, path, number))
+                raise InputError(f"is {other}; {expected}")  # noqa: TRY301  # named below
+            cut = cut_array if is_array else cut_lines
+            for raw in cut(file, RECORD.most):
+                if is_array or not isinstance(raw.text, str) or raw.text.strip(_BLANK):
+                    parsed = _record(raw, path)
+                    del raw  # a large one is not held while what it says is dealt with,
+                    yield parsed
+                    del parsed  # nor that while the next one is read
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(error.reason, path=path) from error
     except IsADirectoryError as error:
-        raise InputError(f"is a directory; {_EXPECTED}", path=path) from error
+        raise InputError(f"is a directory; {expected}", path=path) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"cannot be read: {reason}", path=path) from error
 
 
-def _other_format(head: bytes) -> str | None:
-    """Say what a file is when its first bytes show that it is not one JSON object a line."""
+def _record(raw: RawRecord, path: Path) -> JsonRecord:
+    """Parse one record; the error is its value when it cannot be used."""
+    found: dict[str, object] | str
+    match raw.text:
+        case None:
+            found = RECORD.problem(raw.size) or ""
+        case UnicodeDecodeError(start=start, object=data):
+            found = f"byte {start + 1} (0x{data[start]:02x}) is not UTF-8; save the file as UTF-8"
+        case text:
+            found = _object_in(text)
+    if isinstance(found, str):
+        error = InputError(found, path=path, line=raw.line, record=raw.record)
+        return JsonRecord(raw.line, raw.record, raw.end, raw.size, error)
+    return JsonRecord(raw.line, raw.record, raw.end, raw.size, found)
+
+
+def _first_line(head: bytes) -> bytes:
+    """Give the first line that is not blank, stripped; b"" for none."""
+    lines = head.removeprefix(codecs.BOM_UTF8).split(b"\n")
+    return next((bare for line in lines if (bare := line.strip())), b"")
+
+
+def _other_format(head: bytes, *, is_array: bool, takes_arrays: bool) -> str | None:
+    """Say what a file is when its first bytes show that it is not what is read."""
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
@@ -98,8 +153,8 @@ def _other_format(head: bytes) -> str | None:
         return None
     if lines[0] == b"{" and len(lines) > 1:
         return "one JSON document over several lines"
-    if re.match(rb"\[\s*(\{|$)", lines[0]):
-        return "one JSON array"
+    if is_array:
+        return None if takes_arrays else "one JSON array"
     if any(line.startswith(b"{") for line in lines):
         return None
     return f"text that begins with {shortened(lines[0][:200].decode(errors='replace'))}"
@@ -125,19 +180,16 @@ class _Unusable(Exception):
     """The line is JSON in form, but not what a data file may hold."""
 
 
-def _object_in(line: bytes, path: Path, number: int) -> dict[str, object] | InputError:
-    """Parse one line; the error is the value when it cannot be used."""
+def _object_in(text: str) -> dict[str, object] | str:
+    """Parse one record; a text says why it cannot be used."""
     try:
         value: object = json.loads(
-            line.decode().rstrip("\r\n"),
+            text,
             object_pairs_hook=_with_unique_keys,
             parse_constant=_refuse_constant,
             parse_float=_finite,
         )
         clean = _storable(value, depth=1)
-    except UnicodeDecodeError as error:
-        byte = line[error.start]
-        reason = f"byte {error.start + 1} (0x{byte:02x}) is not UTF-8; save the file as UTF-8"
     except json.JSONDecodeError as error:
         reason = f"is not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
     except ValueError:
@@ -149,7 +201,7 @@ def _object_in(line: bytes, path: Path, number: int) -> dict[str, object] | Inpu
         if isinstance(clean, dict):
             return clean
         reason = f"is {shortened(clean)}; expected a JSON object"
-    return InputError(reason, path=path, line=number)
+    return reason
 
 
 def _with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:

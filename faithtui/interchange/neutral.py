@@ -227,7 +227,12 @@ class ReadConversation:
 
 
 def conversation_from(
-    found: Mapping[str, object], *, source: str, path: Path | None = None, line: int | None = None
+    found: Mapping[str, object],
+    *,
+    source: str,
+    path: Path | None = None,
+    line: int | None = None,
+    record: int | None = None,
 ) -> ReadConversation:
     """Build a conversation from a JSON object in the neutral shape.
 
@@ -241,6 +246,7 @@ def conversation_from(
         source: Name of the data set.
         path: The file, for messages; images that are named by a path lie in its folder.
         line: The line number from 1, for messages.
+        record: Its place in an array from 1, for messages; None: it is a line.
 
     Raises:
         InputError: A field is missing or wrong, or an image cannot be had; the first is named.
@@ -265,7 +271,7 @@ def conversation_from(
         field, reason = _sentence(error.errors(include_url=False)[0], found)
     except _Refused as error:
         field, reason = error.field, error.reason
-    raise InputError(reason, path=path, line=line, field=field or None)
+    raise InputError(reason, path=path, line=line, record=record, field=field or None)
 
 
 def _turn(read: _Turn, field: str, gallery: Gallery) -> Turn:

@@ -1,7 +1,7 @@
 """Files of conversations in, values out, one at a time.
 
-One format is known: one JSON object a line in the neutral shape. Anything else is refused with a
-sentence that says what was found.
+One shape is known, the neutral one: one JSON object a line, or all of them in one JSON array.
+Anything else is refused with a sentence that says what was found.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,47 +10,64 @@ from pathlib import Path
 
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
-from faithtui.interchange.json_lines import read_json_lines
+from faithtui.interchange.json_lines import JsonRecord, read_json_lines, read_json_records
 from faithtui.interchange.neutral import conversation_from
 
 
 @dataclass(frozen=True, slots=True)
-class LineRead:
-    """What one line of a file gave."""
+class RecordRead:
+    """What one line of a file gave, or one element of its array."""
 
     line: int
-    """Line number from 1."""
+    """Line it begins on, from 1."""
+    record: int | None
+    """Its place in an array, from 1; None: it is a line."""
     end: int
-    """Bytes of the file up to the end of this line."""
+    """Bytes of the file up to its end."""
+    size: int
+    """Its bytes."""
     found: Conversation | InputError
     images: Mapping[str, bytes] = field(default_factory=dict)
     """Bytes of the conversation's images by SHA-256."""
 
 
-def read_lines(path: Path, source: str | None = None) -> Iterator[LineRead]:
+def read_records(
+    path: Path, source: str | None = None, *, with_arrays: bool = True
+) -> Iterator[RecordRead]:
     """Read the conversations of a file and keep where each one stood.
 
     Args:
-        path: A file of one JSON object a line.
+        path: A file of one JSON object a line, or of one JSON array.
         source: Name of the data set; None: the file's name without its suffix.
+        with_arrays: A file may be one array; else that is refused.
 
     Yields:
-        One value for each line that is not blank, in order.
+        One value for each line that is not blank, or for each element, in order.
 
     Raises:
         InputError: The file cannot be read, or is something else altogether.
     """
     name = source_name(path) if source is None else source
-    for line in read_json_lines(path):
-        if isinstance(line.found, InputError):
-            yield LineRead(line.number, line.end, line.found)
-            continue
+    read = read_json_records if with_arrays else read_json_lines
+    for each in read(path):
+        yield _read(each, path, name)
+        del each  # a large one is not held while the next one is read
+
+
+def _read(each: JsonRecord, path: Path, source: str) -> RecordRead:
+    found: Conversation | InputError
+    images: Mapping[str, bytes] = {}
+    if isinstance(each.found, InputError):
+        found = each.found
+    else:
         try:
-            read = conversation_from(line.found, source=name, path=path, line=line.number)
+            read = conversation_from(
+                each.found, source=source, path=path, line=each.line, record=each.record
+            )
+            found, images = read.conversation, read.images
         except InputError as error:
-            yield LineRead(line.number, line.end, error)
-        else:
-            yield LineRead(line.number, line.end, read.conversation, read.images)
+            found = error
+    return RecordRead(each.line, each.record, each.end, each.size, found, images)
 
 
 def read_conversations(
@@ -58,21 +75,21 @@ def read_conversations(
 ) -> Iterator[Conversation | InputError]:
     """Read the conversations of a file.
 
-    A line that cannot be used gives an error that names line, field and reason, and reading goes
-    on. Two lines may have the same key: whoever stores them decides. The bytes of images come with
-    `read_lines`.
+    A record that cannot be used gives an error that names line, field and reason, and reading goes
+    on. Two records may have the same key: whoever stores them decides. The bytes of images come
+    with `read_records`.
 
     Args:
-        path: A file of one JSON object a line.
+        path: A file of one JSON object a line, or of one JSON array.
         source: Name of the data set; None: the file's name without its suffix.
 
     Yields:
-        One value for each line that is not blank, in order.
+        One value for each line that is not blank, or for each element, in order.
 
     Raises:
         InputError: The file cannot be read, or is something else altogether.
     """
-    return (line.found for line in read_lines(path, source))
+    return (each.found for each in read_records(path, source))
 
 
 def source_name(path: Path) -> str:

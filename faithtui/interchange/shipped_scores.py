@@ -12,7 +12,7 @@ from faithtui.domain.figures.conventions import is_comparable
 from faithtui.domain.figures.units import ScoredConversation, kind_of, unit_of
 from faithtui.errors import InputError
 from faithtui.interchange.json_lines import shortened
-from faithtui.interchange.readers import read_lines
+from faithtui.interchange.readers import read_records
 
 SCORES = "reference_judges"
 ASSIGNED = "annotators_assigned"
@@ -36,7 +36,7 @@ def read_scored(path: Path) -> Iterator[ScoredConversation]:
     """
     lines: dict[str, int] = {}
     labels = 0
-    for line in read_lines(path):
+    for line in read_records(path):
         if isinstance(line.found, InputError):
             raise line.found
         conversation = line.found

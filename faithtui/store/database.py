@@ -335,6 +335,7 @@ class Database:
                 self._together(jobs)
             else:
                 jobs[0].finish()
+            del jobs  # what was written may be large, and the next job may take long to come
 
     def _together(self, jobs: Sequence[Job]) -> None:
         """Run jobs in one transaction, and tell whoever waits after the disk has it.

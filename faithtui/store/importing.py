@@ -74,9 +74,7 @@ def import_batch(
     )
     ids |= _insert_conversations(connection, now, new)
     _insert_turns(connection, [(ids[each.source, each.key], each.turns) for each, _ in new])
-    index_conversations(
-        connection, [(ids[each.source, each.key], each.key, each.turns) for each, _ in new]
-    )
+    index_conversations(connection, [ids[each.source, each.key] for each, _ in new])
     return ImportCounts(
         new=len(new),
         unchanged=len(accepted) - len(new),
@@ -290,6 +288,6 @@ def _documents(connection: Connection, texts: dict[str, str]) -> dict[str, int]:
                 [{"hash": hashed, "text": texts[hashed]} for hashed in missing],
             )
         }
-        index_documents(connection, {number: texts[hashed] for hashed, number in new.items()})
+        index_documents(connection, list(new.values()))
         found |= new
     return found

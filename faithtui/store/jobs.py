@@ -87,6 +87,7 @@ class Jobs:
         while (job := self._queue.get()).rank != _LAST:
             if jobs := [each for each in (job, *self._more(job)) if each.begin()]:
                 yield jobs
+            del job, jobs  # what they hold may be large, and the next may take long to come
 
     def _more(self, job: Job) -> list[Job]:
         """Take what waits and may share a transaction with a job, up to what may not."""

@@ -4,37 +4,60 @@ Written in the transaction that writes the texts, by the few places that do. Not
 would make bulk imports many times slower.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, case, insert, literal, select
+from sqlalchemy import Connection, case, func, insert, literal, select
 
-from faithtui.domain.conversation import Turn
 from faithtui.store.statements import chunks
-from faithtui.store.tables import claim, search_claim, search_conversation, search_document, turn
+from faithtui.store.tables import (
+    claim,
+    conversation,
+    document,
+    search_claim,
+    search_conversation,
+    search_document,
+    turn,
+)
 from faithtui.store.texts import storable
 
 CLAIM_BITS = 32
 """Lower bits of a row of `search_claim`: the claim's id; the upper ones have its conversation's."""
 
 
-def index_conversations(
-    connection: Connection, conversations: Sequence[tuple[int, str, Sequence[Turn]]]
-) -> None:
-    """Take up new conversations: id, key and turns of each."""
-    rows = [
-        {"rowid": number, "text": "\n".join([key, *(each.content for each in turns)])}
-        for number, key, turns in conversations
-    ]
-    if rows:
-        connection.execute(insert(search_conversation), rows)
-
-
-def index_documents(connection: Connection, texts: Mapping[int, str]) -> None:
-    """Take up new documents: texts by id."""
-    if texts:
+def index_conversations(connection: Connection, conversations: Sequence[int]) -> None:
+    """Take up new conversations by id, after they and their turns were written."""
+    in_order = (
+        select(turn.c.content)
+        .where(turn.c.conversation_id == conversation.c.id)
+        .order_by(turn.c.position)
+        .correlate(conversation)
+        .subquery()
+    )
+    messages = select(func.group_concat(in_order.c.content, "\n")).scalar_subquery()
+    for some in chunks(conversations):
         connection.execute(
-            insert(search_document),
-            [{"rowid": number, "text": text} for number, text in texts.items()],
+            insert(search_conversation).from_select(
+                ["rowid", "text"],
+                select(
+                    conversation.c.id,
+                    conversation.c.key + "\n" + func.coalesce(messages, ""),
+                )
+                .where(conversation.c.id.in_(some))
+                .order_by(conversation.c.id),
+            )
+        )
+
+
+def index_documents(connection: Connection, documents: Sequence[int]) -> None:
+    """Take up new documents by id, after they were written."""
+    for some in chunks(documents):
+        connection.execute(
+            insert(search_document).from_select(
+                ["rowid", "text"],
+                select(document.c.id, document.c.text)
+                .where(document.c.id.in_(some))
+                .order_by(document.c.id),
+            )
         )
 
 

@@ -21,7 +21,7 @@ from faithtui.interchange.images import (
     read_image,
 )
 from faithtui.interchange.neutral import conversation_from
-from faithtui.interchange.readers import LineRead, read_lines
+from faithtui.interchange.readers import RecordRead, read_records
 
 PNG = b"\x89PNG\r\n\x1a\n pixels"
 KINDS = {
@@ -41,7 +41,7 @@ def coded(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def line_of(folder: Path, *given: object, documents: object = ()) -> LineRead:
+def line_of(folder: Path, *given: object, documents: object = ()) -> RecordRead:
     """Read a file of one conversation whose question has these images."""
     path = folder / "data.jsonl"
     turns = [
@@ -49,7 +49,7 @@ def line_of(folder: Path, *given: object, documents: object = ()) -> LineRead:
         {"role": "assistant", "content": "I see.", "retrieval_context": documents},
     ]
     path.write_text(json.dumps({"id": "a", "turns": turns}), encoding="utf-8")
-    [line] = read_lines(path)
+    [line] = read_records(path)
     return line
 
 
@@ -127,7 +127,7 @@ def test_texts_are_never_taken_for_images(tmp_path: Path) -> None:
         {"role": "assistant", "content": texts[0], "retrieval_context": texts},
     ]
     path.write_text(json.dumps({"turns": turns, "images": [{"path": "pic.png"}]}))
-    [line] = read_lines(path)
+    [line] = read_records(path)
     assert not isinstance(line.found, InputError)
     assert line.images == {}
     assert line.found.images == ()

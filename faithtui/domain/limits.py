@@ -1,0 +1,80 @@
+"""How long things may be that people and files bring, in one place, and the sentence that says so.
+
+A limit is there so that one text cannot fill the memory, a screen or a statement of SQL; each is
+far above what anybody needs. Nothing is ever cut to fit: what is too long is refused, and stays
+where it is.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from faithtui.errors import InputError
+
+MB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How long one kind of text may be."""
+
+    what: str
+    """Its name in a sentence, such as `a note`."""
+    most: int
+    unit: Literal["characters", "bytes", "words"]
+    way_out: str
+    """What to do instead, in words that follow a semicolon."""
+
+    def problem(self, size: int) -> str | None:
+        """Say what is wrong with something of this size; None: nothing."""
+        if size <= self.most:
+            return None
+        return (
+            f"{self.what} may have {self.most:,} {self.unit}, and this has {size:,}; {self.way_out}"
+        )
+
+    def check(self, text: str, *, field: str | None = None) -> None:
+        """Refuse a text that has too many characters.
+
+        Args:
+            text: The text.
+            field: Where it stands, for the message; None: nowhere.
+
+        Raises:
+            InputError: It has.
+        """
+        problem = self.problem(len(text))
+        if problem is not None:
+            raise InputError(problem, field=field)
+
+
+RECORD = Limit(
+    "a record",
+    32 * MB,
+    "bytes",
+    "split the conversation, or give its images as `path`",
+)
+"""One line of a file of JSON lines, or one element of a JSON array."""
+
+LABEL_RECORD = Limit("a line of a bundle", 32 * MB, "bytes", "export the labels again")
+
+IMAGES = Limit(
+    "the images of a conversation",
+    64 * MB,
+    "bytes",
+    "make them smaller, or split the conversation",
+)
+"""All together: they are in memory until they are stored."""
+
+NOTE = Limit("a note", 100_000, "characters", "shorten it, or keep the rest in a file it names")
+"""Of a verdict: many pages."""
+
+REVIEWER = Limit("the name of a reviewer", 200, "characters", "choose a shorter one")
+
+VIEW_NAME = Limit("the name of a view", 200, "characters", "choose a shorter one")
+
+GUIDELINE = Limit("the guideline", 1_000_000, "characters", "shorten it, or refer to a document")
+
+FILTER = Limit("a filter", 10_000, "characters", "leave some of it out")
+
+FILTER_TERMS = Limit("a filter", 100, "words", "leave some out, or put a phrase in quotation marks")
+"""Each is a condition of one statement, whose depth SQLite limits to 1,000."""

@@ -1,0 +1,114 @@
+"""An import holds one record at a time, however large its file is."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.limits import MB, RECORD
+
+PEAK = """
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=sys.stderr)
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+"""
+"""Small, since what a process is started from counts as its own memory."""
+
+MOST_MB = 300
+
+
+def conversations(size: int, record: int) -> Iterator[bytes]:
+    """Write an array of conversations, of about so many bytes each and all together."""
+    words = "The parcel weighs three kilograms, and the depot is open on Monday. "
+    yield b"["
+    for number in range(max(1, size // record)):
+        document = f"{number} " + words * (record // len(words))
+        turns = [
+            {"role": "user", "content": f"What does parcel {number} weigh?"},
+            {"role": "assistant", "content": "Three.", "retrieval_context": [document]},
+        ]
+        found = json.dumps({"id": f"c{number}", "turns": turns}).encode()
+        yield (b",\n" if number else b"") + found
+    yield b"]"
+
+
+def imported(tmp_path: Path, parts: Iterator[bytes]) -> tuple[int, int, str]:
+    """Import an array through a pipe; give exit code, peak memory in MB, and what was said."""
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    program = [
+        sys.executable,
+        "-m",
+        "faithtui",
+        "import",
+        str(pipe),
+        "--store",
+        str(tmp_path / "s.db"),
+    ]
+    child = subprocess.Popen(
+        [sys.executable, "-c", PEAK, *program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "FAITHTUI_HOME": str(tmp_path / "home")},
+    )
+    with pipe.open("wb") as file:
+        for part in parts:
+            file.write(part)
+    out, err = child.communicate()
+    pipe.unlink()
+    code, peak = map(int, out.split())
+    return code, peak, err
+
+
+@pytest.fixture(autouse=True)
+def _with_pipes() -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("needs pipes")
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    peaks = []
+    for size in (10, 60):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        code, peak, err = imported(folder, conversations(size * MB, 50_000))
+        assert code == 0, err
+        peaks.append(peak)
+    # Six times the file: whoever held it would need 50 MB more.
+    assert peaks[1] - peaks[0] < 20
+    assert peaks[1] < MOST_MB
+
+
+def test_a_record_beyond_the_limit_is_passed_over(tmp_path: Path) -> None:
+    def parts() -> Iterator[bytes]:
+        whole = list(conversations(2, 2))
+        yield b"[" + whole[1] + b',\n{"id": "large", "turns": "'
+        for _ in range(200):
+            yield b"x" * MB
+        yield b'"}, {"id": "last", "turns": [{"role": "user", "content": "?"}]}]'
+
+    code, peak, err = imported(tmp_path, parts())
+    assert code == 3
+    assert (
+        "line 2: record 2: a record may have 33,554,432 bytes, and this has 209,715,228; split the "
+        "conversation, or give its images as `path`"
+    ) in err
+    assert peak < MOST_MB
+
+
+@pytest.mark.thorough
+def test_600_mb_and_records_of_31_mb_stay_below_300_mb(tmp_path: Path) -> None:
+    for name, parts in (
+        ("many", conversations(600 * MB, 20_000)),
+        ("large", conversations(4 * (RECORD.most - 2 * MB), RECORD.most - 2 * MB)),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        code, peak, err = imported(folder, parts)
+        assert code == 0, err
+        assert peak < MOST_MB, name

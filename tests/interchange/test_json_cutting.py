@@ -1,0 +1,187 @@
+"""Files cut into records: whatever the chunks, the records are those of the standard library."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.domain.limits import RECORD
+from faithtui.errors import InputError
+from faithtui.interchange import json_cutting
+from faithtui.interchange.json_cutting import RawRecord, cut_array, cut_lines
+from faithtui.interchange.json_lines import read_json_lines, read_json_records
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.fixture(params=[1, 2, 3, 7, 64])
+def chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Read so many bytes at a time."""
+    monkeypatch.setattr(json_cutting, "_CHUNK", request.param)
+    return int(request.param)
+
+
+def array(data: bytes, most: int = 1000) -> Iterator[RawRecord]:
+    return cut_array(io.BufferedReader(io.BytesIO(data)), most)
+
+
+def lines(data: bytes, most: int = 1000) -> list[RawRecord]:
+    return list(cut_lines(io.BufferedReader(io.BytesIO(data)), most))
+
+
+def loaded(found: RawRecord) -> Any:
+    assert isinstance(found.text, str)
+    return json.loads(found.text)
+
+
+@given(
+    st.lists(JSON, max_size=5),
+    st.sampled_from([None, 1, 2]),
+    st.booleans(),
+    st.sampled_from([1, 3, 8, 999]),
+)
+def test_elements_are_those_of_the_array(
+    values: list[Any], indent: int | None, is_ascii: bool, size: int
+) -> None:
+    text = json.dumps(values, indent=indent, ensure_ascii=is_ascii)
+    before, json_cutting._CHUNK = json_cutting._CHUNK, size
+    try:
+        found = list(array(b"\xef\xbb\xbf \n" + text.encode() + b"\n "))
+    finally:
+        json_cutting._CHUNK = before
+    assert [loaded(each) for each in found] == values
+    assert [each.record for each in found] == list(range(1, len(values) + 1))
+    for each in found:
+        assert isinstance(each.text, str)
+        assert each.size == len(each.text.encode())
+
+
+def test_elements_know_where_they_begin(chunk: int) -> None:
+    data = b'[\n  {"a": "\n]"},\n\n  [1,\n 2]\n, "x"\n]\n'
+    found = list(array(data))
+    assert [(each.line, each.record, each.text) for each in found] == [
+        (2, 1, '{"a": "\n]"}'),
+        (5, 2, "[1,\n 2]"),
+        (7, 3, '"x"'),
+    ]
+    assert [data[each.end : each.end + 1] for each in found] == [b",", b",", b"]"]
+
+
+def test_what_is_too_large_is_measured_and_passed_over(chunk: int) -> None:
+    data = b'[{"a": "' + b"x" * 50 + b'"}, {"b": 1}, "' + b'\\"' * 30 + b'", 2]'
+    found = list(array(data, 20))
+    assert [(each.size, each.text) for each in found] == [
+        (59, None),
+        (8, '{"b": 1}'),
+        (62, None),
+        (1, "2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "texts", "problem"),
+    [
+        (b"[1, 2", ["1"], "ends in the middle of record 2; expected the closing bracket `]`"),
+        (b"[1, ", ["1"], "ends in the middle of the array; expected the closing bracket `]`"),
+        (b"[", [], "ends in the middle of the array; expected the closing bracket `]`"),
+        (b'[{"a": "]', [], "ends in the middle of record 1; expected the closing bracket `]`"),
+        (b"[1] 2", ["1"], "goes on behind the end of the array; expected nothing after `]`"),
+        (b"[1]]", ["1"], "goes on behind the end of the array; expected nothing after `]`"),
+    ],
+)
+def test_a_broken_array_gives_what_came_before(
+    chunk: int, data: bytes, texts: list[str], problem: str
+) -> None:
+    records = array(data)
+    assert [next(records).text for _ in texts] == texts
+    with pytest.raises(InputError) as raised:
+        next(records)
+    assert raised.value.reason == problem
+
+
+@pytest.mark.parametrize(
+    ("data", "texts"),
+    [(b"[]", []), (b"[ \n ]", []), (b"[1,]", ["1", ""]), (b"[,1]", ["", "1"]), (b"[1}2]", ["1}2"])],
+)
+def test_odd_arrays_lose_nothing(chunk: int, data: bytes, texts: list[str]) -> None:
+    assert [each.text for each in array(data)] == texts
+
+
+def test_lines_are_measured_without_their_ends(chunk: int) -> None:
+    data = b"12345\r\n\n123456\n1234567890\n1\n12345"
+    assert [(each.line, each.size, each.text, each.end) for each in lines(data, 5)] == [
+        (1, 5, "12345", 7),
+        (2, 0, "", 8),
+        (3, 6, None, 15),
+        (4, 10, None, 26),
+        (5, 1, "1", 28),
+        (6, 5, "12345", 33),
+    ]
+
+
+@given(
+    st.lists(st.binary(max_size=9).filter(lambda line: b"\n" not in line), max_size=6),
+    st.integers(1, 6),
+)
+def test_lines_are_those_of_the_file(given_lines: list[bytes], most: int) -> None:
+    data = b"\n".join(given_lines)
+    found = lines(data, most)
+    expected = data.split(b"\n")[: len(found)]
+    assert sum(1 for _ in io.BytesIO(data)) == len(found)
+    for each, line in zip(found, expected, strict=True):
+        bare = line.removesuffix(b"\r") if line.endswith(b"\r") else line
+        assert (each.text is None) is (each.size > most)
+        if isinstance(each.text, str):
+            assert each.text.encode() == line.rstrip(b"\r").removeprefix(b"\xef\xbb\xbf")
+        assert each.size >= len(bare.rstrip(b"\r"))
+
+
+def test_a_large_record_is_named_with_its_size_and_the_others_are_read(tmp_path: Path) -> None:
+    over = json.dumps({"id": "b", "text": "x" * RECORD.most}).encode()
+    fits = json.dumps({"id": "c", "text": "x" * (RECORD.most - 100)}).encode()
+    problem = (
+        f"a record may have 33,554,432 bytes, and this has {len(over):,}; split the conversation, "
+        "or give its images as `path`"
+    )
+    for name, data in (
+        ("array.json", b'[{"id": "a"},\n' + over + b",\n" + fits + b"]"),
+        ("lines.jsonl", b'{"id": "a"}\n' + over + b"\n" + fits),
+    ):
+        path = tmp_path / name
+        path.write_bytes(data)
+        first, second, third = read_json_records(path)
+        assert first.found == {"id": "a"}
+        assert isinstance(third.found, dict)
+        assert isinstance(second.found, InputError)
+        where = "line 2: record 2" if name == "array.json" else "line 2"
+        assert str(second.found) == f"{path}: {where}: {problem}"
+
+
+def test_records_of_an_array_on_one_line_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'[{"a": 1},{"a": 1, "a": 2},3,{"b": "\xff"}]')
+    found = [each.found for each in read_json_records(path)]
+    assert found[0] == {"a": 1}
+    assert [str(each) for each in found[1:]] == [
+        f'{path}: line 1: record 2: has the key "a" twice in one object',
+        f"{path}: line 1: record 3: is 3; expected a JSON object",
+        f"{path}: line 1: record 4: byte 8 (0xff) is not UTF-8; save the file as UTF-8",
+    ]
+
+
+def test_what_must_be_lines_is_no_array(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'[{"a": 1}]')
+    with pytest.raises(InputError, match="is one JSON array; expected UTF-8 text with one JSON"):
+        list(read_json_lines(path))
