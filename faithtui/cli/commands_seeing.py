@@ -67,7 +67,7 @@ def archive(
     """Put runs out of the lists. Nothing of them is deleted; `faithtui restore` lists them again.
 
     An archived run is no judge in comparisons any more, and not the `last` one. By its number it
-    can still be shown, labelled, reported and exported.
+    can still be shown, labelled, reported and exported. `faithtui delete run` deletes one.
     """
     from faithtui.cli import archiving
 

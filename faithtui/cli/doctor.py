@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from faithtui.cli.deleting import counted
 from faithtui.cli.opening import open_store, store_path
 from faithtui.cli.output import plural, put, put_json
 from faithtui.config import Settings, load_settings
@@ -108,6 +109,11 @@ def _store(named: Path | None, settings: Settings) -> Iterator[Finding]:
                 text = f"{path}, {size:.1f} MB, {plural(count, 'conversation')}"
                 yield Finding("store", True, f"{text}, schema {opened.schema_version}, sound")
                 yield Finding("labels", None, f"state {opened.bundles.state_digest()}")
+                for each in opened.deletions.rows():
+                    when = f"{each.created_at:%Y-%m-%d %H:%M}"
+                    gone = counted(dict(each.counts))
+                    words = f"a {each.kind} by {each.deleted_by}, {when} UTC: {gone}"
+                    yield Finding("deleted", None, words)
     except StoreError as error:
         yield Finding("store", False, str(error), error.exit_code)
 

@@ -11,6 +11,7 @@ import typer
 from faithtui.cli import (
     commands_agreeing,
     commands_batch,
+    commands_delete,
     commands_judging,
     commands_people,
     commands_seeing,
@@ -71,6 +72,7 @@ app.command()(commands_seeing.metrics)
 app.command()(commands_seeing.runs)
 app.command()(commands_seeing.archive)
 app.command()(commands_seeing.restore)
+app.add_typer(commands_delete.delete)
 app.command()(commands_seeing.show)
 app.command()(commands_people.label)
 app.command()(commands_agreeing.report)

@@ -251,7 +251,8 @@ def given_claims(
             claims = store.conversations.imported_claims(conversation)
             return claims, None if claims else "no imported claims"
         case "run":
-            assert spec.claims_run is not None
+            if spec.claims_run is None:
+                return (), "the run whose claims it judges was deleted"
             claims = store.runs.claims(spec.claims_run, conversation)
             return claims, None if claims else f"run {spec.claims_run} has no claims of it"
         case _:

@@ -33,6 +33,7 @@ from faithtui.store.tables import (
     turn,
     turn_document,
 )
+from faithtui.store.texts import storable
 
 _ADDRESS_ONLY = select(image.c.sha256, image.c.url).where(
     image.c.data.is_(None), image.c.url.is_not(None)
@@ -95,6 +96,25 @@ class Conversations:
                 "conversation that has it again"
             )
         return StoredImage(Image(sha256, row.media_type, row.url), row.data)
+
+    def ids_of(self, source: str, keys: Mapping[str, str]) -> tuple[ConversationId, ...]:
+        """Find conversations of a data set by their keys, as far as their turns are the same.
+
+        Args:
+            source: Name of the data set.
+            keys: Content hash of each, by key.
+        """
+        found: list[ConversationId] = []
+        with self._database.reading() as connection:
+            for some in chunks([storable(each) for each in keys]):
+                for row in connection.execute(
+                    select(
+                        conversation.c.id, conversation.c.key, conversation.c.content_hash
+                    ).where(conversation.c.source == storable(source), conversation.c.key.in_(some))
+                ):
+                    if keys.get(row.key) == row.content_hash:
+                        found.append(ConversationId(row.id))
+        return tuple(sorted(found))
 
     def has_image_addresses(self) -> bool:
         """Say whether any image is known by its address alone."""

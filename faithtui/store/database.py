@@ -145,6 +145,46 @@ class Database:
             return self._transaction(work, durable)
         return self._queued(lambda: self._transaction(work, durable), urgent).result()
 
+    def erase(self, work: Callable[[Connection], None]) -> str | None:
+        """Run work that deletes in a transaction, and then get what it deleted out of the files.
+
+        The file is written anew, since a page may hold old copies of rows beside those that are
+        in use, and the log is folded in and emptied.
+
+        Returns:
+            Why bytes may be left in the files although the rows are gone, in a sentence; None:
+            there are none.
+
+        Raises:
+            StoreError: As `write`; nothing was deleted.
+        """
+
+        def run() -> str | None:
+            raw = self._raw_writer()
+            raw.execute("PRAGMA secure_delete = ON")
+            try:
+                self._transaction(work, durable=True)
+                return self._rewrite(raw)
+            finally:
+                raw.execute("PRAGMA secure_delete = OFF")
+
+        return self._queued(run, urgent=False).result()
+
+    def _rewrite(self, raw: sqlite3.Connection) -> str | None:
+        """Write the file anew and empty its log; see `erase`."""
+        try:
+            with errors_told(self.path):
+                raw.execute("VACUUM")
+                (is_busy, *_) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except StoreError as error:
+            return f"the rows are deleted, but the file could not be written anew: {error}"
+        if is_busy:
+            return (
+                f"the rows are deleted, but another process is reading {self.path}, and the log "
+                "beside it may hold bytes of them; close that process, then run `faithtui doctor`"
+            )
+        return None
+
     def submit(
         self,
         fn: Callable[..., T],

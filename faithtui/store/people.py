@@ -11,7 +11,7 @@ from faithtui.domain.review import Action, HumanVerdict
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.labels import acts_of, consensus_of, human_verdicts
 from faithtui.store.statements import chunks
-from faithtui.store.tables import claim, human_label
+from faithtui.store.tables import claim, deletion, human_label
 
 Said = Mapping[ClaimId, tuple[HumanVerdict, ...]]
 
@@ -22,8 +22,9 @@ class People:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[ClaimId, tuple[HumanVerdict, ...]] = {}
-        self._last = 0
-        """Newest row of the log that was looked at."""
+        self._last = (0, 0)
+        """Newest row of the log that was looked at, and how many deletions there had been: after
+        one, numbers are given again."""
 
     def said(self, connection: Connection, claims: Collection[ClaimId]) -> Said:
         """Replay what people said about some claims; those without a word are left out."""
@@ -37,15 +38,17 @@ class People:
 
     def _forget_changed(self, connection: Connection) -> None:
         newest = connection.execute(select(func.max(human_label.c.id))).scalar() or 0
-        if newest == self._last:
+        deletions = connection.execute(select(func.max(deletion.c.id))).scalar() or 0
+        if (newest, deletions) == self._last:
             return
-        if newest < self._last:
+        before, deletions_before = self._last
+        if newest < before or deletions != deletions_before:
             self._known.clear()
         for changed in connection.execute(
-            select(human_label.c.claim_id).where(human_label.c.id > self._last).distinct()
+            select(human_label.c.claim_id).where(human_label.c.id > before).distinct()
         ).scalars():
             self._known.pop(ClaimId(changed), None)
-        self._last = newest
+        self._last = newest, deletions
 
 
 def heard_of(term: Term) -> ColumnElement[bool]:

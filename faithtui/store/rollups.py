@@ -76,7 +76,7 @@ TEXT_COUNTS = {
     "echoed_texts": "echoed",
 }
 """Columns with what the checks counted, and the field of `TextCounts` that each holds."""
-_COUNTS = select(
+_COUNTED_COLUMNS = (
     run_item.c.run_id,
     run_item.c.state,
     run_item.c.windows,
@@ -91,7 +91,9 @@ _COUNTS = select(
     run_item.c.corrected,
     run_item.c.checked,
     *(run_item.c[name] for name in TEXT_COUNTS),
-).where(run_item.c.id == bindparam("item"))
+)
+_COUNTS = select(*_COUNTED_COLUMNS).where(run_item.c.id == bindparam("item"))
+_ALL_COUNTS = select(*_COUNTED_COLUMNS).where(run_item.c.run_id == bindparam("number"))
 _CHANGE = update(run_item).where(run_item.c.id == bindparam("item"))
 
 
@@ -280,6 +282,23 @@ def change_item(connection: Connection, item: int, columns: dict[str, object]) -
     if moves:
         moving = _moving(tuple(name.removeprefix("by_") for name in moves))
         connection.execute(moving, {**moves, "run_under_way": before["run_id"]})
+
+
+def recount_run(connection: Connection, number: int) -> None:
+    """Count the conversations of a run anew, after some are no longer there.
+
+    What its calls cost stays: it was spent.
+    """
+    totals: Counter[str] = Counter()
+    rows = connection.execute(_ALL_COUNTS, {"number": number}).all()
+    for row in rows:
+        totals.update(_counted(row._asdict()))
+    if not rows:
+        return
+    counted = {name: totals[name] for name in _counted(rows[0]._asdict())}
+    connection.execute(
+        update(run).where(run.c.id == number).values(**counted, conversations=len(rows))
+    )
 
 
 @cache

@@ -153,6 +153,12 @@ class Samples:
                     select(sample_claim.c.claim_id).where(sample_claim.c.sample_id == sample_id)
                 ).scalars()
             )
+            if known.difference(each.unit.claim for each in drawn.claims):
+                # Conversations of the run were deleted: another draw does not continue this one.
+                raise StoreError(
+                    "what the run has judged is not what this sample was drawn from any more; "
+                    "draw a new sample"
+                )
             fresh = [each for each in drawn.claims if each.unit.claim not in known]
             if not fresh:
                 raise StoreError("every claim of the run is in this sample already")

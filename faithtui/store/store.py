@@ -19,6 +19,7 @@ from faithtui.store.calls import Calls
 from faithtui.store.census import census
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
+from faithtui.store.deletion import Deletions
 from faithtui.store.details import Details
 from faithtui.store.examples import Examples
 from faithtui.store.findings import Findings
@@ -61,6 +62,7 @@ class Store:
         splits: Which conversations are for learning, tuning and testing.
         examples: What runs show to their judge.
         provenance: When and under which guideline labels were given.
+        deletions: What was deleted on purpose.
         recalibrations: How people's labels moved the probabilities of a judge.
     """
 
@@ -82,6 +84,7 @@ class Store:
         self.splits = Splits(database, clock)
         self.examples = Examples(database, clock)
         self.provenance = Provenance(database)
+        self.deletions = Deletions(database, clock)
         self.recalibrations = Recalibrations(database, clock)
 
     @classmethod

@@ -584,6 +584,21 @@ class TestOpeningTable(Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
+class DeletionTable(Stored, table=True):
+    """Something was deleted on purpose. Only ever appended; nothing here says what it was."""
+
+    __tablename__: ClassVar[str] = "deletion"
+
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str = Field(sa_type=StoredText)
+    """`dataset`, `import`, `person` or `run`."""
+    deleted_by: str = Field(sa_type=StoredText)
+    """Who did it; `(deleted)` when that person was deleted since."""
+    counts: dict[str, int] = Field(sa_type=JSON_OR_NULL)
+    """How many rows of each kind went, or were changed."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
 class ExampleSetTable(Stored, table=True):
     """Examples that runs show to their judge; kept once however many runs do."""
 
@@ -618,6 +633,7 @@ guideline = table_of(GuidelineTable)
 saved_view = table_of(SavedViewTable)
 split_rule = table_of(SplitRuleTable)
 test_opening = table_of(TestOpeningTable)
+deletion = table_of(DeletionTable)
 example_set = table_of(ExampleSetTable)
 
 search_conversation = table("search_conversation", column("rowid"), column("text"))
@@ -627,4 +643,4 @@ search_claim = table("search_claim", column("rowid"), column("text"))
 the upper and its own in the lower 32 bits, so that neither has to be looked up."""
 search_document = table("search_document", column("rowid"), column("text"))
 """Words of a document; `rowid` is its id. The three are full-text indexes of SQLite: they hold no
-texts, only where words stand, and nothing is ever taken out of them."""
+texts, only where words stand, and are made anew where something is deleted."""

@@ -50,7 +50,7 @@ RUN_ACTS: tuple[Binding, ...] = (
         "put_away",
         "archive",
         tooltip="Put the marked runs, or the chosen one, out of the list, or archived ones "
-        "back; the filter archived:yes finds them",
+        "back; the filter archived:yes finds them. Nothing is deleted; `faithtui delete` does that",
         id="runs.archive",
     ),
     Binding(

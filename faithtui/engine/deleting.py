@@ -1,0 +1,143 @@
+"""Deleting data sets, imports, people and runs: what is meant, and what stands against it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from faithtui.domain.conversation import content_hash
+from faithtui.domain.ids import ConversationId, RunId
+from faithtui.errors import InputError, StoreError
+from faithtui.interchange.readers import read_records, source_name
+from faithtui.store.deletion_records import Deleted, DeletionKind
+from faithtui.store.records import RunState
+from faithtui.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """Something that can be deleted."""
+
+    kind: DeletionKind
+    title: str
+    """What it is, for a question."""
+    carry_out: Callable[[bool], Deleted]
+    """Deletes it; with True only counts what would go."""
+
+    def count(self) -> dict[str, int]:
+        """Say how much would go, by what it is; {} for nothing."""
+        return dict(self.carry_out(True).counts)
+
+    def delete(self) -> Deleted:
+        """Delete it.
+
+        Raises:
+            StoreError: It cannot be written; nothing was deleted.
+        """
+        return self.carry_out(False)
+
+
+def dataset(store: Store, name: str, by: str) -> Deletion:
+    """Mean all conversations of a data set.
+
+    Raises:
+        StoreError: There is no such data set, or a run over it is on.
+    """
+    known = [row.source for row in store.conversations.sources()]
+    if name not in known:
+        names = ", ".join(known) or "none"
+        raise StoreError(f"there is no data set `{name}` in this store; imported: {names}")
+    numbers = store.conversations.ids((name,))
+    return _conversations(store, DeletionKind.DATASET, f"the data set `{name}`", numbers, by)
+
+
+def imported_file(store: Store, path: Path, source: str | None, by: str) -> Deletion:
+    """Mean the conversations that a file holds, as far as they are stored with the same turns.
+
+    Args:
+        store: Where they are.
+        path: The file; it is read as an import reads it.
+        source: Name of the data set; None: the file's name without its suffix.
+        by: Who deletes.
+
+    Raises:
+        InputError: The file cannot be read.
+        StoreError: None of its conversations is stored, or a run over one is on.
+    """
+    name = source_name(path) if source is None else source
+    wanted = {
+        each.found.key: content_hash(each.found.turns)
+        for each in read_records(path, name)
+        if not isinstance(each.found, InputError)
+    }
+    numbers = store.conversations.ids_of(name, wanted)
+    if not numbers:
+        raise StoreError(
+            f"none of the conversations of {path} is stored under `{name}`; name the data set "
+            "with --source"
+        )
+    return _conversations(store, DeletionKind.IMPORT, f"what {path} brought", numbers, by)
+
+
+def person(store: Store, name: str, by: str) -> Deletion:
+    """Mean everything a person said.
+
+    Raises:
+        StoreError: Nothing in the store is of anybody of this name.
+    """
+    found = Deletion(
+        DeletionKind.PERSON,
+        f"everything that `{name}` said",
+        lambda count_only: store.deletions.person(name, by, count_only=count_only),
+    )
+    if not found.count():
+        raise StoreError(
+            f"nothing in this store is by `{name}`; names are told apart letter by letter"
+        )
+    return found
+
+
+def run(store: Store, number: RunId, by: str) -> Deletion:
+    """Mean a run with all that its judge said.
+
+    Raises:
+        StoreError: There is no such run, or it is on.
+    """
+    _refuse_what_is_on(store, [number])
+    return Deletion(
+        DeletionKind.RUN,
+        f"run {number}",
+        lambda count_only: store.deletions.run(number, by, count_only=count_only),
+    )
+
+
+def _conversations(
+    store: Store, kind: DeletionKind, title: str, numbers: Sequence[ConversationId], by: str
+) -> Deletion:
+    _refuse_what_is_on(store, store.deletions.runs_of(numbers))
+    return Deletion(
+        kind,
+        title,
+        lambda count_only: store.deletions.conversations(kind, numbers, by, count_only=count_only),
+    )
+
+
+def _refuse_what_is_on(store: Store, runs: Sequence[RunId]) -> None:
+    """Refuse to delete under a run that is on, or that waits for answers.
+
+    Raises:
+        StoreError: There is one.
+    """
+    for number in runs:
+        row = store.runs.row(number)
+        if row.state is RunState.RUNNING:
+            raise StoreError(
+                f"run {number} is on, so nothing of it is deleted: stop it first. If its process "
+                f"was killed, `faithtui run --resume {number}` goes on with it, and Ctrl-C stops "
+                "it then"
+            )
+        if store.batches.out(number).questions:
+            raise StoreError(
+                f"questions of run {number} are with the provider or in files, so nothing of it "
+                f"is deleted: call them back with `faithtui batch cancel {number}` and read what "
+                f"was answered with `faithtui run --resume {number}`, or wait for the answers"
+            )

@@ -1,0 +1,593 @@
+"""Deleting on purpose, with everything that depends on it.
+
+One transaction, in the order in which rows refer to each other. What is counted before somebody
+confirms is counted by doing it and taking it back, so that the figures are those of the deletion
+itself. Afterwards the file is written anew: nothing of what was deleted is in it, nor in its log.
+
+What others need stays and changes as little as possible: runs keep the conversations that are
+left, samples the claims, and where a person's name stood beside somebody else's work, `NOBODY`
+stands.
+"""
+
+import contextlib
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Table,
+    Text,
+    cast,
+    column,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from faithtui.domain.filters import Ground, Name, Scope, read_filter
+from faithtui.domain.ids import ConversationId, RunId
+from faithtui.domain.sampling import CONVERSATIONS, Design, SampleKind
+from faithtui.errors import StoreError
+from faithtui.store.codecs import AnyRow
+from faithtui.store.database import Database
+from faithtui.store.deletion_records import NOBODY, Deleted, DeletionKind, DeletionRow
+from faithtui.store.frames import frame_of
+from faithtui.store.judge_tables import (
+    batch,
+    batch_request,
+    fresh_verdict,
+    judge_call,
+    recalibration,
+)
+from faithtui.store.rollups import recount_run, refresh_conversation
+from faithtui.store.tables import (
+    claim,
+    conversation,
+    deletion,
+    document,
+    evidence,
+    example_set,
+    exposure,
+    finding,
+    guideline,
+    human_label,
+    image,
+    run,
+    run_item,
+    sample,
+    sample_claim,
+    saved_view,
+    split_rule,
+    sufficient_set,
+    test_opening,
+    truth,
+    turn,
+    turn_document,
+    verdict,
+    window,
+)
+from faithtui.store.texts import storable
+from faithtui.store.word_index import rebuild_index
+
+OF_ITEMS: tuple[tuple[Table, str], ...] = (
+    (evidence, "evidence"),
+    (sufficient_set, "evidence"),
+    (finding, "findings"),
+    (fresh_verdict, "verdicts asked for again"),
+    (exposure, "notes of who saw a judge's verdicts"),
+    (sample_claim, "places in samples"),
+    (verdict, "verdicts"),
+    (window, "windows"),
+    (truth, "truths"),
+    (judge_call, "stored replies"),
+    (batch_request, "questions of batches"),
+)
+"""Tables of what was judged in a conversation of a run, in the order in which rows can go, and
+what their rows are called."""
+
+NAMED: tuple[tuple[Table, str], ...] = (
+    (guideline, "author"),
+    (sample, "reviewer"),
+    (split_rule, "made_by"),
+    (test_opening, "opened_by"),
+    (fresh_verdict, "asked_by"),
+    (recalibration, "reviewer"),
+    (deletion, "deleted_by"),
+)
+"""Columns with the name of a person beside something that others need."""
+
+UNCLEAR_METADATA = "conversations whose metadata may mean this person, left as they are"
+
+_AUTHORS = ("annotator", "annotator_id", "reviewer", "rater", "labeler", "labeller", "author")
+"""Keys under which objects of data sets name who gave them."""
+
+_POSITIONS = 1_000
+"""A name that is a smaller number may as well be a position."""
+
+_Work = Callable[[Connection, Counter[str]], None]
+
+
+class _TakenBackError(Exception):
+    """Ends a transaction that was only to count."""
+
+
+class Deletions:
+    """Deletes, and remembers that it did."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def rows(self) -> tuple[DeletionRow, ...]:
+        """List the deletions there were, the first one first."""
+        with self._database.reading() as connection:
+            return tuple(
+                DeletionRow(
+                    row.id, DeletionKind(row.kind), row.deleted_by, row.counts, row.created_at
+                )
+                for row in connection.execute(select(deletion).order_by(deletion.c.id))
+            )
+
+    def runs_of(self, conversations: Sequence[ConversationId]) -> tuple[RunId, ...]:
+        """List the runs that some conversations are part of."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                select(run_item.c.run_id)
+                .where(_among(run_item.c.conversation_id, conversations))
+                .distinct()
+                .order_by(run_item.c.run_id)
+            )
+            return tuple(RunId(each) for each in found.scalars())
+
+    def conversations(
+        self,
+        kind: DeletionKind,
+        numbers: Sequence[ConversationId],
+        by: str,
+        *,
+        count_only: bool = False,
+    ) -> Deleted:
+        """Delete conversations, and everything that runs and people said of them.
+
+        Args:
+            kind: `DATASET` or `IMPORT`, for the record.
+            numbers: The conversations.
+            by: Who deletes them.
+            count_only: Say what would go, and delete nothing.
+
+        Raises:
+            StoreError: It cannot be written; nothing was.
+        """
+        return self._do(kind, by, count_only, partial(_delete_conversations, numbers=numbers))
+
+    def run(self, number: RunId, by: str, *, count_only: bool = False) -> Deleted:
+        """Delete a run with what its judge said. Conversations and labels stay.
+
+        Raises:
+            StoreError: There is no such run, or it cannot be written; nothing was.
+        """
+        return self._do(DeletionKind.RUN, by, count_only, partial(_delete_one_run, number=number))
+
+    def person(self, name: str, by: str, *, count_only: bool = False) -> Deleted:
+        """Delete everything a person said, and the name wherever it stands.
+
+        Args:
+            name: As reviewer or annotator.
+            by: Who deletes it.
+            count_only: Say what would go, and delete nothing.
+
+        Raises:
+            StoreError: It cannot be written; nothing was.
+        """
+        name = storable(name)
+        by = NOBODY if by == name else by
+        return self._do(DeletionKind.PERSON, by, count_only, partial(_delete_person, name=name))
+
+    def _do(self, kind: DeletionKind, by: str, count_only: bool, work: _Work) -> Deleted:
+        counts: Counter[str] = Counter()
+
+        def count(connection: Connection) -> None:
+            work(connection, counts)
+            raise _TakenBackError
+
+        def carry_out(connection: Connection) -> None:
+            counts.clear()
+            work(connection, counts)
+            rebuild_index(connection)
+            connection.execute(
+                insert(deletion).values(
+                    kind=kind.value,
+                    deleted_by=storable(by),
+                    counts=_found(counts),
+                    created_at=self._clock(),
+                )
+            )
+
+        if count_only:
+            with contextlib.suppress(_TakenBackError):
+                self._database.write(count)
+            return Deleted(_found(counts))
+        remains = self._database.erase(carry_out)
+        return Deleted(_found(counts), remains)
+
+
+def _found(counts: Mapping[str, int]) -> dict[str, int]:
+    return {what: count for what, count in counts.items() if count}
+
+
+def _among(key: ColumnElement[Any], numbers: Collection[int]) -> ColumnElement[bool]:
+    """Compare a key with any number of numbers."""
+    listed = func.json_each(json.dumps(list(numbers))).table_valued(column("value", Integer))
+    return key.in_(select(listed.c.value))
+
+
+def _drop(connection: Connection, table: Table, *where: ColumnElement[bool]) -> int:
+    return connection.execute(delete(table).where(*where)).rowcount
+
+
+def _delete_conversations(
+    connection: Connection, counts: Counter[str], numbers: Sequence[ConversationId]
+) -> None:
+    names = connection.execute(
+        select(conversation.c.source, conversation.c.key).where(_among(conversation.c.id, numbers))
+    ).all()
+    items = connection.execute(
+        select(run_item.c.id, run_item.c.run_id).where(_among(run_item.c.conversation_id, numbers))
+    ).all()
+    claims = _ids(connection, claim.c.id, _among(claim.c.conversation_id, numbers))
+    runs = sorted({row.run_id for row in items})
+    _shrink_samples(connection, runs, {row.id for row in items}, counts)
+    _delete_items(connection, counts, [row.id for row in items])
+    counts["labels"] += _drop(connection, human_label, _among(human_label.c.claim_id, claims))
+    counts["claims"] += _drop(connection, claim, _among(claim.c.id, claims))
+    documents = _ids(
+        connection, turn_document.c.document_id, _among(turn_document.c.conversation_id, numbers)
+    )
+    images = _images_of(connection, numbers)
+    _drop(connection, turn_document, _among(turn_document.c.conversation_id, numbers))
+    counts["turns"] += _drop(connection, turn, _among(turn.c.conversation_id, numbers))
+    counts["conversations"] += _drop(connection, conversation, _among(conversation.c.id, numbers))
+    counts["documents"] += _drop(
+        connection,
+        document,
+        _among(document.c.id, documents),
+        document.c.id.not_in(select(turn_document.c.document_id)),
+    )
+    counts["images"] += _drop_images(connection, images)
+    _forget_examples(connection, {(row.source, row.key) for row in names}, counts)
+    _forget_sources(connection, {row.source for row in names}, runs, counts)
+    _settle_runs(connection, runs, counts)
+
+
+def _delete_items(connection: Connection, counts: Counter[str], items: Collection[int]) -> None:
+    """Delete what was judged in conversations of runs, and that they were."""
+    for table, what in OF_ITEMS:
+        counts[what] += _drop(connection, table, _among(table.c.run_item_id, items))
+    counts["judged conversations"] += _drop(connection, run_item, _among(run_item.c.id, items))
+    empty = batch.c.uid.not_in(select(batch_request.c.batch_uid))
+    counts["batches"] += _drop(connection, batch, empty)
+
+
+def _settle_runs(connection: Connection, runs: Sequence[int], counts: Counter[str]) -> None:
+    """Count runs anew that lost conversations; those that have none left go."""
+    left = set(
+        connection.execute(
+            select(run_item.c.run_id).where(_among(run_item.c.run_id, runs)).distinct()
+        ).scalars()
+    )
+    for number in runs:
+        if number in left:
+            recount_run(connection, number)
+            counts["runs with fewer conversations"] += 1
+        else:
+            _delete_run(connection, number, counts)
+
+
+def _delete_one_run(connection: Connection, counts: Counter[str], number: RunId) -> None:
+    if connection.execute(select(run.c.id).where(run.c.id == number)).first() is None:
+        raise StoreError(f"there is no run {number}")
+    judged = set(
+        _ids(
+            connection,
+            verdict.c.claim_id,
+            verdict.c.run_item_id.in_(select(run_item.c.id).where(run_item.c.run_id == number)),
+        )
+    )
+    _delete_items(connection, counts, _ids(connection, run_item.c.id, run_item.c.run_id == number))
+    _delete_run(connection, number, counts)
+    _drop_claims_of_nobody(connection, judged, counts)
+
+
+def _delete_run(connection: Connection, number: int, counts: Counter[str]) -> None:
+    """Delete a run that has no conversations."""
+    samples = _ids(connection, sample.c.id, sample.c.run_id == number)
+    _delete_samples(connection, samples, counts)
+    # People's labels are of the claim; that they were given in this run is no longer so.
+    connection.execute(
+        update(human_label).where(human_label.c.run_id == number).values(run_id=None)
+    )
+    counts["stored replies"] += _drop(connection, judge_call, judge_call.c.run_id == number)
+    batches = select(batch.c.uid).where(batch.c.run_id == number)
+    _drop(connection, batch_request, batch_request.c.batch_uid.in_(batches))
+    counts["batches"] += _drop(connection, batch, batch.c.run_id == number)
+    counts["findings"] += _drop(connection, finding, finding.c.run_id == number)
+    # Numbers are given again, and must not lead to another run.
+    connection.execute(update(run).where(run.c.claims_run == number).values(claims_run=None))
+    for row in connection.execute(select(test_opening)).all():
+        if number in row.runs:
+            connection.execute(
+                update(test_opening)
+                .where(test_opening.c.id == row.id)
+                .values(runs=[each for each in row.runs if each != number])
+            )
+    example = select(run.c.example_set).where(run.c.id == number).scalar_subquery()
+    others = select(run.c.example_set).where(run.c.id != number, run.c.example_set.is_not(None))
+    counts["sets of examples"] += _drop(
+        connection,
+        example_set,
+        example_set.c.digest == example,
+        example_set.c.digest.not_in(others),
+    )
+    counts["runs"] += _drop(connection, run, run.c.id == number)
+
+
+def _delete_samples(connection: Connection, samples: Collection[int], counts: Counter[str]) -> None:
+    """Delete samples; labels that were given in them stay, as labels outside a sample."""
+    counts["places in samples"] += _drop(
+        connection, sample_claim, _among(sample_claim.c.sample_id, samples)
+    )
+    connection.execute(
+        update(human_label)
+        .where(_among(human_label.c.sample_id, samples))
+        .values(sample_id=None, stratum=None, probability=None)
+    )
+    counts["samples"] += _drop(connection, sample, _among(sample.c.id, samples))
+
+
+def _shrink_samples(
+    connection: Connection, runs: Collection[int], items: Collection[int], counts: Counter[str]
+) -> None:
+    """Make samples of runs that lose conversations samples of what is left.
+
+    What is drawn of what is left was drawn from what is left, each claim with the chance of its
+    stratum, so the sample stays one: its frame and strata are counted anew. That takes the stratum
+    of every claim that goes. Where the run is no longer what the sample was drawn from, those are
+    not known, and the sample goes; its labels stay.
+    """
+    for row in connection.execute(select(sample).where(_among(sample.c.run_id, runs))).all():
+        left = connection.execute(
+            select(sample_claim.c.position, sample_claim.c.run_item_id, sample_claim.c.stratum)
+            .where(sample_claim.c.sample_id == row.id)
+            .order_by(sample_claim.c.position)
+        ).all()
+        left = [each for each in left if each.run_item_id not in items]
+        changed = _shrunk(connection, row, left, items)
+        if changed is None:
+            _delete_samples(connection, [row.id], counts)
+            continue
+        connection.execute(update(sample).where(sample.c.id == row.id).values(changed))
+        counts["samples with fewer claims"] += 1
+        for each in changed["strata"]:
+            if each["population"]:
+                connection.execute(
+                    update(sample_claim)
+                    .where(
+                        sample_claim.c.sample_id == row.id, sample_claim.c.stratum == each["name"]
+                    )
+                    .values(probability=each["drawn"] / each["population"])
+                )
+
+
+def _shrunk(
+    connection: Connection, row: AnyRow, left: Sequence[AnyRow], items: Collection[int]
+) -> dict[str, Any] | None:
+    """Give frame and strata of a sample without some conversations; None: they are not known."""
+    if not left or row.kind == SampleKind.REPEAT.value:
+        return None
+    frame = frame_of(connection, RunId(row.run_id), row.stratified_by)
+    units = [each for each in frame if each.item not in items]
+    if row.design == Design.CONVERSATIONS.value:
+        before = {CONVERSATIONS: frame.conversations}
+        populations = {CONVERSATIONS: len({each.item for each in units})}
+        drawn = {CONVERSATIONS: len({each.run_item_id for each in left})}
+    else:
+        before = dict(frame.populations)
+        populations = Counter(each.stratum for each in units)
+        drawn = Counter(each.stratum for each in left)
+    if row.frame != len(frame) or before != {
+        each["name"]: each["population"] for each in row.strata
+    }:
+        return None
+    return {
+        "frame": len(units),
+        "strata": [
+            {"name": name, "population": populations[name], "drawn": drawn[name]}
+            for name in before
+            if populations[name]
+        ],
+    }
+
+
+def _images_of(connection: Connection, numbers: Collection[int]) -> set[str]:
+    return {
+        each["sha256"]
+        for place in (turn, turn_document)
+        for row in connection.execute(
+            select(place.c.images).where(
+                _among(place.c.conversation_id, numbers),
+                func.json_array_length(place.c.images) > 0,
+            )
+        )
+        for each in row.images
+    }
+
+
+def _drop_images(connection: Connection, images: Collection[str]) -> int:
+    """Delete those of some images that no turn and no document has any more."""
+    unused = set(images)
+    if unused:
+        for place in (turn, turn_document):
+            for row in connection.execute(
+                select(place.c.images).where(func.json_array_length(place.c.images) > 0)
+            ):
+                unused -= {each["sha256"] for each in row.images}
+    return sum(_drop(connection, image, image.c.sha256 == each) for each in unused)
+
+
+def _forget_examples(
+    connection: Connection, gone: Collection[tuple[str, str]], counts: Counter[str]
+) -> None:
+    """Take examples out of their sets that were made of conversations which are gone.
+
+    A set keeps its name: a run that showed it cannot go on with what is left of it, and says so.
+    """
+    for row in connection.execute(select(example_set)).all():
+        kept = [each for each in row.examples if (each.get("source"), each.get("key")) not in gone]
+        if len(kept) < len(row.examples):
+            counts["examples"] += len(row.examples) - len(kept)
+            connection.execute(
+                update(example_set).where(example_set.c.digest == row.digest).values(examples=kept)
+            )
+
+
+def _forget_sources(
+    connection: Connection, sources: Collection[str], runs: Collection[int], counts: Counter[str]
+) -> None:
+    """Take names of data sets of which nothing is left out of runs and saved views."""
+    left = set(
+        connection.execute(
+            select(conversation.c.source).where(conversation.c.source.in_(sources)).distinct()
+        ).scalars()
+    )
+    gone = set(sources) - left
+    for row in connection.execute(
+        select(run.c.id, run.c.sources).where(_among(run.c.id, runs))
+    ).all():
+        kept = [each for each in row.sources if each not in gone]
+        if kept != row.sources:
+            connection.execute(update(run).where(run.c.id == row.id).values(sources=kept))
+    _drop_views(connection, Name.SOURCE, gone, counts)
+
+
+def _drop_views(
+    connection: Connection, name: Name, values: Collection[str], counts: Counter[str]
+) -> None:
+    """Delete saved views whose filter names one of some things that are gone."""
+    folded = {each.casefold() for each in values}
+    for row in connection.execute(select(saved_view)).all():
+        terms = [
+            term
+            for scope in Scope
+            for term in read_filter(row.filter, Ground(scope)).filter.of(name)
+        ]
+        if any(term.value.casefold() in folded for term in terms):
+            counts["saved views"] += _drop(connection, saved_view, saved_view.c.id == row.id)
+
+
+def _delete_person(connection: Connection, counts: Counter[str], name: str) -> None:
+    mine = human_label.c.reviewer == name
+    claims = _ids(connection, human_label.c.claim_id, mine)
+    counts["labels"] += _drop(connection, human_label, mine)
+    seen = _drop(connection, exposure, exposure.c.reviewer == name)
+    counts["notes of who saw a judge's verdicts"] += seen
+    repeats = _ids(
+        connection,
+        sample.c.id,
+        sample.c.reviewer == name,
+        sample.c.kind == SampleKind.REPEAT.value,
+    )
+    _delete_samples(connection, repeats, counts)
+    for table, where in NAMED:
+        counts["names beside work of others"] += connection.execute(
+            update(table).where(table.c[where] == name).values({where: NOBODY})
+        ).rowcount
+    _drop_views(connection, Name.REVIEWER, [name], counts)
+    _clean_metadata(connection, name, counts)
+    _drop_claims_of_nobody(connection, claims, counts)
+    _refresh(connection, claims)
+
+
+def _clean_metadata(connection: Connection, name: str, counts: Counter[str]) -> None:
+    """Take a person out of what conversations were imported with and nobody reads.
+
+    Data sets keep ratings of other kinds there, by the name of who gave them. A name that is a
+    small number is left alone, since that is what positions of turns look like.
+    """
+    written = json.dumps(name)
+    rows = connection.execute(
+        select(conversation.c.id, conversation.c.details).where(
+            func.instr(cast(conversation.c.details, Text), written) > 0
+        )
+    ).all()
+    if name.isdecimal() and int(name) < _POSITIONS:
+        counts[UNCLEAR_METADATA] += len(rows)
+        return
+    for row in rows:
+        counts["metadata of conversations"] += 1
+        connection.execute(
+            update(conversation)
+            .where(conversation.c.id == row.id)
+            .values(details=_without_person(row.details, name))
+        )
+
+
+def _without_person(value: Any, name: str) -> Any:
+    """Leave out of a JSON value what is by a person, and the name where it stands alone."""
+    match value:
+        case dict():
+            return {key: _without_person(part, name) for key, part in value.items() if key != name}
+        case list():
+            return [_without_person(part, name) for part in value if not _is_by(part, name)]
+        case _:
+            return NOBODY if value == name else value
+
+
+def _is_by(value: Any, name: str) -> bool:
+    """Say whether an object says that somebody gave it."""
+    return isinstance(value, dict) and any(value.get(key) == name for key in _AUTHORS)
+
+
+def _drop_claims_of_nobody(
+    connection: Connection, claims: Collection[int], counts: Counter[str]
+) -> None:
+    """Delete those of some claims that nobody labelled, no judge judged and no sample holds."""
+    users = (
+        human_label,
+        verdict,
+        sample_claim,
+        evidence,
+        sufficient_set,
+        finding,
+        fresh_verdict,
+    )
+    unused = [
+        claim.c.id.not_in(select(table.c.claim_id).where(table.c.claim_id.is_not(None)))
+        for table in users
+    ]
+    counts["claims"] += _drop(connection, claim, _among(claim.c.id, claims), *unused)
+
+
+def _refresh(connection: Connection, claims: Collection[int]) -> None:
+    """Bring every conversation of a run up to date that holds one of some claims."""
+    items: dict[int, set[int]] = {}
+    for row in connection.execute(
+        select(run_item.c.conversation_id, run_item.c.id)
+        .join(verdict, verdict.c.run_item_id == run_item.c.id)
+        .where(_among(verdict.c.claim_id, claims))
+        .distinct()
+    ):
+        items.setdefault(row.conversation_id, set()).add(row.id)
+    for number, held in items.items():
+        refresh_conversation(connection, number, sorted(held))
+
+
+def _ids(connection: Connection, key: ColumnElement[Any], *where: ColumnElement[bool]) -> list[int]:
+    return list(connection.execute(select(key).where(*where).distinct()).scalars())
