@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from faithtui.domain.image_addresses import read_host
+from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError
 from faithtui.paths import config_file, default_store
 from faithtui.toml_text import TomlText, read_toml, told
@@ -36,7 +37,7 @@ _ALLOWED: Final = {
     "judge": 'a judge such as "offline", "openai:MODEL" or "anthropic:MODEL"',
     "base_url": "an address that begins with http:// or https:// and holds no password",
     "concurrency": "a whole number from 1 to 256",
-    "reviewer": "a name that is not empty",
+    "reviewer": f"a name that is not empty, of at most {REVIEWER.most} characters",
     "theme": "the name of a theme",
     "store": "the path of a store",
     "keys": "one of " + ", ".join(PRESETS),
@@ -103,7 +104,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "judge": _is_name,
     "base_url": lambda value: value is None or _is_address(value),
     "concurrency": lambda value: type(value) is int and 1 <= value <= 256,
-    "reviewer": _is_name,
+    "reviewer": lambda value: _is_name(value) and REVIEWER.problem(len(str(value))) is None,
     "theme": lambda value: value is None or _is_name(value),
     "store": _is_path,
     "keys": lambda value: isinstance(value, str) and value in PRESETS,

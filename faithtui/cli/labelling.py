@@ -7,7 +7,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faithtui.cli.opening import open_store, run_id, show_app, store_path
+from faithtui.cli.opening import open_store, reviewing_as, run_id, show_app, store_path
 from faithtui.config import Settings, load_configured
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.plain import visible_line
@@ -60,12 +60,7 @@ def label(named: Path | None, run: str, order: LabelOrder, *, plain: bool, as_js
         ConfigError: An option is not one that can be carried out.
         StoreError: There is no such run or sample, or nothing can be drawn.
     """
-    configured = load_configured()
-    if order.reviewer is not None:
-        if not order.reviewer.strip():
-            raise ConfigError("--reviewer is empty; expected a name")
-        settings = replace(configured.settings, reviewer=order.reviewer)
-        configured = replace(configured, settings=settings)
+    configured = reviewing_as(load_configured(), order.reviewer)
     settings = configured.settings
     with open_store(named, settings) as store:
         queue = chosen_queue(store, run_id(store, run), order, settings)

@@ -22,6 +22,7 @@ from faithtui.cli.line_text import (
 )
 from faithtui.cli.output import plural
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.limits import NOTE
 from faithtui.domain.plain import visible_line
 from faithtui.domain.review import REASON_CODES, Action, LabelAct, Mark
 from faithtui.errors import FaithtuiError
@@ -266,6 +267,10 @@ class LineMode:
             if not text:
                 self.talk.say("note", "note: as it was", claim=served.claim.id, changed=False)
                 return
+        problem = NOTE.problem(len(text))
+        if problem is not None:
+            self.talk.say("refused", f"refused: {problem}")
+            return
         note = "" if text == "-" else text
         self._record(served, Action.NOTED, note=note)
         words = "note saved" if note else "note removed"

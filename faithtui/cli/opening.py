@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.config import Configured, Settings, load_configured
 from faithtui.domain.ids import RunId
+from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError, StoreError
 from faithtui.paths import keymap_beside, log_dir, state_dir
 from faithtui.tui.loading import loading
@@ -80,6 +81,9 @@ def reviewing_as(configured: Configured, reviewer: str | None) -> Configured:
         return configured
     if not reviewer.strip():
         raise ConfigError("--reviewer is empty; expected a name")
+    problem = REVIEWER.problem(len(reviewer))
+    if problem is not None:
+        raise ConfigError(f"--reviewer: {problem}")
     settings = replace(configured.settings, reviewer=reviewer)
     return replace(configured, settings=settings)
 

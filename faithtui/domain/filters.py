@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.limits import FILTER, FILTER_TERMS
 from faithtui.domain.review import REASON_CODES
 from faithtui.domain.words import words_of
 
@@ -222,11 +223,15 @@ def read_filter(text: str, ground: Ground) -> Reading:
         ground: Where it is used.
 
     Returns:
-        The filter without the terms that cannot be used, and what is wrong with the first of them.
+        The filter without the terms that cannot be used, and what is wrong with the first of them;
+        without any when there are too many.
     """
+    terms = list(_terms(text[: FILTER.most]))
+    if (too_much := FILTER.problem(len(text)) or FILTER_TERMS.problem(len(terms))) is not None:
+        return Reading(Filter(), too_much)
     good: list[Term] = []
     problem: str | None = None
-    for term in _terms(text):
+    for term in terms:
         wrong = term if isinstance(term, str) else _wrong(term, ground)
         if wrong is None and isinstance(term, Term):
             good.append(term)

@@ -108,5 +108,13 @@ SUPPORT = LabelSet(
 NOT_A_CLAIM = "x"
 """A person's word for a claim nobody should be judged on: phantom, opinion, bad split."""
 
+_VOCABULARIES = (FAITHFULNESS, RELEVANCE, INFERENCE, SUPPORT)
+
+KNOWN_WORDS = (
+    *dict.fromkeys(name for each in _VOCABULARIES for name in each.names),
+    NOT_A_CLAIM,
+)
+"""Every word that a person can say under some metric."""
+
 SEVERITY = {"yes": 0, "1": 0, "idk": 1, "no": 2, "0": 2}
 """Order for ties and worst-of rules: no before idk before yes, 0 before 1."""

@@ -55,8 +55,6 @@ RECORD = Limit(
 )
 """One line of a file of JSON lines, or one element of a JSON array."""
 
-LABEL_RECORD = Limit("a line of a bundle", 32 * MB, "bytes", "export the labels again")
-
 IMAGES = Limit(
     "the images of a conversation",
     64 * MB,

@@ -26,6 +26,8 @@ from faithtui.domain.bundles import (
     ToldAct,
 )
 from faithtui.domain.conversation import Span
+from faithtui.domain.labels import KNOWN_WORDS
+from faithtui.domain.limits import GUIDELINE, NOTE, REVIEWER
 from faithtui.domain.review import REASON_CODES, Action, Mark
 from faithtui.domain.sampling import Design, SampleKind
 from faithtui.errors import InputError
@@ -318,8 +320,8 @@ class _Reader:
         self._guidelines.append(
             GuidelineText(
                 fields.text("digest"),
-                fields.text("text", empty=True),
-                fields.text("author"),
+                fields.text("text", empty=True, limit=GUIDELINE),
+                fields.text("author", limit=REVIEWER),
                 fields.time("created_at"),
             )
         )
@@ -348,7 +350,7 @@ class _Reader:
             name=fields.text("name", empty=True),
             kind=fields.one_of("kind", tuple(each.value for each in SampleKind)),
             run=fields.found("run", self._runs),
-            reviewer=fields.text("reviewer"),
+            reviewer=fields.text("reviewer", limit=REVIEWER),
             design=fields.one_of("design", tuple(each.value for each in Design)),
             stratified_by=fields.texts("stratified_by"),
             seed=fields.number("seed", -LARGEST_CLOCK),
@@ -380,11 +382,11 @@ class _Reader:
             uid=fields.text("uid"),
             clock=fields.number("clock", 1),
             claim=fields.found("claim", self._claims),
-            reviewer=fields.text("reviewer"),
+            reviewer=fields.text("reviewer", limit=REVIEWER),
             action=Action(fields.one_of("action", _ACTIONS)),
             created_at=fields.time("created_at"),
-            verdict=fields.text_or_none("verdict"),
-            note=fields.text_or_none("note", empty=True),
+            verdict=_verdict(fields),
+            note=fields.text_or_none("note", empty=True, limit=NOTE),
             target=fields.text_or_none("target"),
             batch=fields.text_or_none("batch"),
             scale=fields.text_or_none("scale"),
@@ -412,6 +414,15 @@ class _Reader:
         if known is None or act.clock < known.clock:
             self._acts[act.uid] = act
         self._lines.setdefault(act.uid, number)
+
+
+def _verdict(fields: Fields) -> str | None:
+    word = fields.text_or_none("verdict")
+    if word is not None and word not in KNOWN_WORDS:
+        known = ", ".join(f"`{each}`" for each in KNOWN_WORDS)
+        words = f"is {shortened(word)}, which no metric knows; expected {known}; update faithtui"
+        raise fields.wrong("verdict", words)
+    return word
 
 
 def _span(fields: Fields) -> Span | None:

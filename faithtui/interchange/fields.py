@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from faithtui.domain.bundles import LARGEST_CLOCK
+from faithtui.domain.limits import Limit
 from faithtui.errors import InputError
 from faithtui.interchange.json_lines import shortened
 
@@ -43,16 +44,23 @@ class Fields:
         """Give what the field holds; None when it is not there."""
         return self._value.get(name)
 
-    def text(self, name: str, *, empty: bool = False) -> str:
-        """Give a text; `empty`: "" is one."""
+    def text(self, name: str, *, empty: bool = False, limit: Limit | None = None) -> str:
+        """Give a text; `empty`: "" is one; `limit`: how long it may be."""
         value = self._value.get(name)
         if isinstance(value, str) and (value or empty):
+            problem = None if limit is None else limit.problem(len(value))
+            if problem is not None:
+                raise self.wrong(name, problem)
             return value
         raise self._other(name, "a string" if empty else "a string that is not empty")
 
-    def text_or_none(self, name: str, *, empty: bool = False) -> str | None:
+    def text_or_none(
+        self, name: str, *, empty: bool = False, limit: Limit | None = None
+    ) -> str | None:
         """Give a text, None when there is none."""
-        return None if self._value.get(name) is None else self.text(name, empty=empty)
+        if self._value.get(name) is None:
+            return None
+        return self.text(name, empty=empty, limit=limit)
 
     def number(self, name: str, least: int) -> int:
         """Give a whole number, `least` or more and no larger than any count may be."""

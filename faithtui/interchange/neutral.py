@@ -31,6 +31,7 @@ from faithtui.domain.conversation import (
     content_hash,
 )
 from faithtui.domain.image_addresses import shown_address
+from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.interchange.images import Gallery
 from faithtui.interchange.json_lines import shortened
@@ -367,6 +368,13 @@ def _ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Iterator[R
             raise _Refused(
                 f"{field}.turn", f"is {label.turn}, a {turn.role} turn; expected an assistant turn"
             )
+        for name, text, limit in (
+            ("annotator", label.annotator, REVIEWER),
+            ("note", label.note or "", NOTE),
+        ):
+            problem = limit.problem(len(text))
+            if problem is not None:
+                raise _Refused(f"{field}.{name}", problem)
         yield Rating(
             turn=label.turn,
             annotator=label.annotator,

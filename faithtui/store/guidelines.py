@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, func, insert, select
 
 from faithtui.domain.ids import GuidelineId
+from faithtui.domain.limits import GUIDELINE
 from faithtui.store.database import Database
 from faithtui.store.tables import guideline
 from faithtui.store.texts import storable, text_hash
@@ -57,7 +58,11 @@ class Guidelines:
 
         Returns:
             The version in force from now on.
+
+        Raises:
+            InputError: It is too long.
         """
+        GUIDELINE.check(text)
         text = storable(text)
         digest = text_hash(text)[:SHORT]
         row = {"digest": digest, "text": text, "author": storable(author)}

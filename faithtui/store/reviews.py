@@ -14,6 +14,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
 from faithtui.domain.labels import SEVERITY
+from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.domain.readings import (
     AnswerReading,
     ClaimReading,
@@ -112,8 +113,10 @@ class Reviews:
             The act as it stands in the log.
 
         Raises:
+            InputError: The note or the reviewer's name is too long; nothing was written.
             StoreError: There is no such claim, or it cannot be written; nothing was.
         """
+        NOTE.check(note or "", field="note")
         given = Given(claim, verdict, judge_verdict, saw_judge)
         columns = {"note": note, "seconds": seconds, "reason_code": code, "mark": mark}
         (act,) = self._append([given], reviewer, action, run, sample, columns)
@@ -240,6 +243,7 @@ class Reviews:
         self, reviewer: str, run: RunId | None, sample: SampleId | None
     ) -> dict[str, object]:
         """Give the columns that all acts of a step have in common."""
+        REVIEWER.check(reviewer, field="reviewer")
         return {
             "reviewer": storable(reviewer),
             "run_id": run,

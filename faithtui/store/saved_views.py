@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from faithtui.domain.limits import FILTER, VIEW_NAME
 from faithtui.store.database import Database
 from faithtui.store.records import SavedView
 from faithtui.store.tables import saved_view
@@ -34,7 +35,12 @@ class SavedViews:
         Args:
             screen: The list it belongs to.
             view: Its name has a visible character.
+
+        Raises:
+            InputError: Its name or its filter is too long.
         """
+        VIEW_NAME.check(view.name)
+        FILTER.check(view.filter)
         columns = {"filter": view.filter, "sort": view.sort, "created_at": self._clock()}
         name = storable(view.name)
         same = (saved_view.c.screen == screen, saved_view.c.name == name)

@@ -9,17 +9,19 @@ from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
+from faithtui.domain.limits import Limit
 from faithtui.domain.plain import visible
 from faithtui.errors import ConfigError
 
 
-def edited(app: App[Any], text: str, *, name: str) -> str | ConfigError:
+def edited(app: App[Any], text: str, *, name: str, limit: Limit) -> str | ConfigError:
     """Let the user's editor change a text; the app waits meanwhile.
 
     Args:
         app: The app, which lends its terminal.
         text: What the editor begins with.
         name: Name of the file the editor sees.
+        limit: How long the text may be. One that is longer is kept in a file, which is named.
 
     Returns:
         The text without line ends at its end; or why there is none, in a sentence.
@@ -37,6 +39,17 @@ def edited(app: App[Any], text: str, *, name: str) -> str | ConfigError:
                 return ConfigError(
                     f"the editor ended with status {done.returncode}: nothing was saved"
                 )
-            return file.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+            found = file.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+            problem = limit.problem(len(found))
+            return found if problem is None else ConfigError(f"{problem}. {_keep(found, name)}")
         except (OSError, ValueError, SuspendNotSupported) as error:
             return ConfigError(f"the editor could not be used: {visible(str(error))}")
+
+
+def _keep(text: str, name: str) -> str:
+    """Keep what was written where only its user may read it, and say where that is."""
+    stem, _, suffix = name.rpartition(".")
+    descriptor, path = tempfile.mkstemp(prefix=f"faithtui-{stem}-", suffix=f".{suffix}")
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    return f"What you wrote is in {path}"

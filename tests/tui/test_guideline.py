@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.limits import GUIDELINE, Limit
 from faithtui.domain.review import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -84,13 +85,22 @@ async def test_an_editor_that_is_missing_or_fails_is_told(
     monkeypatch.setattr(FaithApp, "suspend", _nothing)
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
-    assert "neither VISUAL nor EDITOR is set" in str(edited(app, "", name="x.md"))
+    assert "neither VISUAL nor EDITOR is set" in str(edited(app, "", name="x.md", limit=GUIDELINE))
     monkeypatch.setenv("EDITOR", "false")
-    assert "ended with status 1" in str(edited(app, "", name="x.md"))
+    assert "ended with status 1" in str(edited(app, "", name="x.md", limit=GUIDELINE))
     monkeypatch.setenv("EDITOR", str(tmp_path / "not there"))
-    assert "could not be used" in str(edited(app, "", name="x.md"))
+    assert "could not be used" in str(edited(app, "", name="x.md", limit=GUIDELINE))
     monkeypatch.setenv("EDITOR", "true")
-    assert edited(app, "as it was\n", name="x.md") == "as it was"
+    assert edited(app, "as it was\n", name="x.md", limit=GUIDELINE) == "as it was"
+    writing = tmp_path / "write"
+    writing.write_text("#!/bin/sh\nprintf 'too many words' > \"$1\"\n")
+    writing.chmod(0o700)
+    monkeypatch.setenv("EDITOR", str(writing))
+    short = Limit("a note", 5, "characters", "shorten it")
+    found = str(edited(app, "", name="note.txt", limit=short))
+    said, _, kept = found.rpartition(". What you wrote is in ")
+    assert said == "a note may have 5 characters, and this has 14; shorten it"
+    assert _taken(Path(kept)) == "too many words", "nothing that was written is lost"
     async with app.run_test(size=(100, 30)) as pilot:
         await opened(pilot)
         app.push_screen(GuidelineDialog(app.session, ()))
@@ -98,3 +108,10 @@ async def test_an_editor_that_is_missing_or_fails_is_told(
         monkeypatch.setenv("EDITOR", "false")
         await press(pilot, "E")
         assert "nothing was saved" in screen_text(app)
+
+
+def _taken(path: Path) -> str:
+    """Read a file and remove it."""
+    text = path.read_text()
+    path.unlink()
+    return text

@@ -6,6 +6,7 @@ from typing import ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 
+from faithtui.domain.limits import GUIDELINE
 from faithtui.errors import FaithtuiError
 from faithtui.store.guidelines import Guideline
 from faithtui.tui import format as fmt
@@ -76,7 +77,7 @@ class GuidelineDialog(Dialog):
     def action_edit(self) -> None:
         """Write a new version in the user's editor, beginning with the one on screen."""
         text = "" if self._at < 0 else self._versions[self._at].text
-        found = edited(self.app, text, name="guideline.md")
+        found = edited(self.app, text, name="guideline.md", limit=GUIDELINE)
         if isinstance(found, FaithtuiError):
             self.app.bell()
             self._words = str(found)

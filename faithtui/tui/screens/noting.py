@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from faithtui.domain.limits import NOTE
 from faithtui.domain.plain import visible_line
 from faithtui.domain.review import Action
 from faithtui.errors import ConfigError
@@ -84,7 +85,7 @@ class NotingScreen(ActingScreen):
         if claim is None:
             return
         before = claim.mine.note if claim.mine and claim.mine.note else ""
-        text = edited(self.app, before, name="note.txt")
+        text = edited(self.app, before, name="note.txt", limit=NOTE)
         if isinstance(text, ConfigError):
             self.refuse(str(text))
         else:
