@@ -186,6 +186,7 @@ _TAKEN = [
     ("--budget-tokens", "2000000"),
     ("--wait",),
     ("--log-prompts",),
+    ("--allow-image-host", "cdn.example.com"),
     ("--preview",),
     ("--json",),
 ]
