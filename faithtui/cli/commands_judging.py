@@ -7,6 +7,7 @@ import typer
 
 from faithtui.cli.options import (
     BaseUrlOption,
+    ForceOption,
     JsonOption,
     SplitOption,
     StoreOption,
@@ -252,6 +253,7 @@ def doctor(
             show_default=False,
         ),
     ] = None,
+    force: ForceOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -262,7 +264,7 @@ def doctor(
     if bundle is not None:
         from faithtui.cli.debug_bundle import write_bundle
 
-        raise typer.Exit(write_bundle(bundle, options.store))
+        raise typer.Exit(write_bundle(bundle, options.store, force=force))
     raise typer.Exit(
         checks.doctor(options.store, judge, base_url, offline=offline, as_json=options.json)
     )

@@ -16,6 +16,7 @@ from faithtui.engine import runner
 from faithtui.engine.conversation_json import integrity_json
 from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.reporting import RunAgreement, run_agreement
+from faithtui.files import make_directory
 from faithtui.paths import demo_store
 from faithtui.store.store import Store
 
@@ -24,7 +25,7 @@ def demo(store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | Non
     """Prepare the demo project, then open it in the app or print what it found."""
     path = demo_store() if store is None else store.expanduser()
     if store is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
     with_app = not (no_app or as_json) and has_terminal()
     with Store.open(path) as opened:
         run = project.prepare(opened, progress_line())

@@ -39,6 +39,7 @@ def order(
     sample: int | None,
     certificate: Path | None,
     write: Path | None,
+    force: bool,
 ) -> GateOrder:
     """Put what was typed into an order.
 
@@ -62,6 +63,7 @@ def order(
         sample=None if sample is None else SampleId(sample),
         certificate=certificate,
         write=write,
+        force=force,
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from faithtui.config import Configured, Settings, load_configured
 from faithtui.domain.ids import RunId
 from faithtui.errors import ConfigError, StoreError
+from faithtui.files import make_directory
 from faithtui.paths import keymap_beside, log_dir, state_dir
 from faithtui.tui.loading import loading
 
@@ -44,7 +45,7 @@ def open_store(
 
     path = store_path(named, settings)
     if create and named is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
     if not create and named is None and not path.exists():
         raise StoreError(
             f"there is no store yet ({path}): faithtui import FILE makes it, "
@@ -97,7 +98,7 @@ def open_app(named: Path | None, reviewer: str | None = None) -> int:
     configured = reviewing_as(load_configured(), reviewer)
     path = store_path(named, configured.settings)
     if named is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
     return show_app(path, configured)
 
 

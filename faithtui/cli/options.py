@@ -47,6 +47,9 @@ RestOnOption = Annotated[
         show_default=False,
     ),
 ]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace a file that is there already; never a store.")
+]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
 
 

@@ -18,7 +18,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.batch_desk import Desk, Pile, Wanted
@@ -31,8 +31,8 @@ from faithtui.engine.course import Course, Ending, judge_of, same_metric, to_its
 from faithtui.engine.events import EventSink, RunStarted
 from faithtui.engine.examples import kept
 from faithtui.engine.pricing import TablePrices
-from faithtui.engine.writing import replace_file
 from faithtui.errors import ExportError, InputError
+from faithtui.files import write_text
 from faithtui.judges.base import Judge, JudgeRequest
 from faithtui.judges.batches import BatchResult, QuestionFile, open_question_file
 from faithtui.store.batch_records import BY_FILE, BatchQuestion
@@ -113,7 +113,8 @@ async def export_questions(
                     await drive(course, judge, desk, spooled)
                     if questions:
                         spool.seek(0)
-                        _written(path, spool)
+                        lines_of_spool = (line.decode("ascii") for line in spool)
+                        write_text(path, lines_of_spool, force=False)
             if questions:
                 await course.recorder.write(
                     lambda: store.batches.plan(
@@ -235,16 +236,9 @@ def _all(pile: Pile) -> list[Wanted]:
 
 
 def _refuse_existing(path: Path) -> None:
-    # It may hold the only copy of questions that count as asked.
+    # It may hold the only copy of questions that count as asked, so nothing replaces it.
     if path.exists():
         raise ExportError(f"{path} is there already; name another file")
-
-
-def _written(path: Path, spool: BinaryIO) -> None:
-    try:
-        replace_file(path, (line.decode("ascii") for line in spool))
-    except OSError as error:
-        raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _lines(path: Path, imported: Imported | None = None) -> Iterator[Mapping[str, object]]:

@@ -57,7 +57,7 @@ async def test_a_pause_is_made_and_ended_by_one_key(app: FaithApp) -> None:
         await press(pilot, "p")
         paused = [run.control.is_paused]
         await until(pilot, lambda: "paused" in title(app))
-        assert "p goes on" in " ".join(text_of(app, "totals").split())
+        await until(pilot, lambda: "p goes on" in " ".join(text_of(app, "totals").split()))
         await press(pilot, "p")
         paused.append(run.control.is_paused)
         assert paused == [True, False]
@@ -93,7 +93,8 @@ async def test_the_first_cancel_asks_and_waits_and_the_second_ends_at_once(app: 
         assert run.cancelled == 1
         assert "c again stops at once" in status(app)
         await until(pilot, lambda: "finishing what is asked" in title(app))
-        assert "3 answers are on their way, paid for" in " ".join(text_of(app, "totals").split())
+        told = "3 answers are on their way, paid for"
+        await until(pilot, lambda: told in " ".join(text_of(app, "totals").split()))
         await press(pilot, "c")
         assert run.cancelled == 2
         assert "given up" in status(app)
@@ -126,7 +127,7 @@ async def test_a_cancelled_run_is_taken_up_from_its_screen(app: FaithApp, store_
         await until(pilot, lambda: bool(app.session.active))
         await until(pilot, lambda: not app.session.snapshots())
         await until(pilot, lambda: "done" in title(app))
-        assert "judged" in text_of(app, "events")
+        await until(pilot, lambda: "judged" in text_of(app, "events"))
 
 
 async def test_a_run_of_another_process_is_followed_from_the_store(
@@ -301,4 +302,4 @@ async def test_a_run_that_goes_on_elsewhere_is_no_longer_told_from_here(
             other.runs.set_state(RunId(1), RunState.RUNNING)
         app.poll()
         await until(pilot, lambda: "running in another process" in title(app))
-        assert "4 / 4" in text_of(app, "totals")
+        await until(pilot, lambda: "4 / 4" in text_of(app, "totals"))

@@ -12,6 +12,7 @@ from textual.message import Message
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.plain import visible_line
 from faithtui.errors import ExportError
+from faithtui.files import make_directory, write_text
 from faithtui.store.records import ItemRow, ItemState, RunRow
 from faithtui.store.rows import ItemOrder
 from faithtui.tui import format as fmt
@@ -151,20 +152,19 @@ class ItemActsScreen(FilteredScreen):
 
     def _write(self, run: RunId, items: Sequence[ItemId], left: threading.Event) -> Path:
         from faithtui.engine.conversation_json import conversation_lines
-        from faithtui.engine.writing import replace_file
 
         session = self.session
         name = f"faithtui-conversations-{run}-{session.now():%Y%m%d-%H%M%S}.jsonl"
         path = session.report_directory / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lines = conversation_lines(session.store, items, session.reviewer)
-            replace_file(path, _until(left, lines))
+            make_directory(path.parent)
         except OSError as error:
             raise ExportError(
-                f"{path} cannot be written: {error.strerror}; start faithtui in a directory of "
+                f"{path.parent} cannot be made: {error.strerror}; start faithtui in a directory of "
                 "yours"
             ) from error
+        lines = conversation_lines(session.store, items, session.reviewer)
+        write_text(path, _until(left, lines), force=False)
         return path
 
     @on(Exported)
