@@ -32,6 +32,7 @@ from sqlalchemy import (
 
 from faithtui.domain.plain import visible_line
 from faithtui.errors import StoreError
+from faithtui.store.checksums import changed_rows
 from faithtui.store.faults import check_path, errors_told, retrying
 from faithtui.store.identity import APPLICATION_ID, HEAD
 from faithtui.store.jobs import Job, Jobs
@@ -190,14 +191,19 @@ class Database:
             with self.reading() as connection:
                 damage = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+                changed = list(changed_rows(connection))
         except StoreError as error:
             return [str(error)]
-        return [f"the file is damaged: {line}" for line in damage if line != "ok"] + [
-            f"row {row} of table {table} refers to a row of {parent} that is not there"
-            for table, row, parent in sorted(
-                {(table, row, parent) for table, row, parent, _ in lost}
-            )
-        ]
+        return (
+            [f"the file is damaged: {line}" for line in damage if line != "ok"]
+            + [
+                f"row {row} of table {table} refers to a row of {parent} that is not there"
+                for table, row, parent in sorted(
+                    {(table, row, parent) for table, row, parent, _ in lost}
+                )
+            ]
+            + changed
+        )
 
     def _closed_error(self) -> StoreError:
         """Say that the store is closed.

@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, PrimaryKeyConstraint
 from sqlmodel import Field
 from sqlmodel.sql.sqltypes import UTCDateTime
 
+from faithtui.store.checksums import checksum_of
 from faithtui.store.schema import Stored, table_of
 from faithtui.store.texts import StoredText
 
@@ -51,6 +52,10 @@ class JudgeCallTable(Stored, table=True):
     """The judge did not say its tokens, or said what cannot be; these are ours."""
     batch_uid: str | None = Field(sa_type=StoredText)
     """The batch it came in."""
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("judge_call")}
+    )
+    """Of the row as it was written; see `checksums`."""
 
 
 class JudgeMemoryTable(Stored, table=True):

@@ -21,6 +21,7 @@ from sqlalchemy import (
 from sqlmodel import Field
 from sqlmodel.sql.sqltypes import UTCDateTime
 
+from faithtui.store.checksums import checksum_of
 from faithtui.store.schema import JSON_OR_NULL, Stored, table_of
 from faithtui.store.texts import StoredText
 
@@ -362,6 +363,10 @@ class VerdictTable(Stored, table=True):
     confidence: float | None
     is_home: bool
     """The first verdict of the claim in the first window that holds it."""
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("verdict")}
+    )
+    """Of the row as it was written; see `checksums`."""
 
 
 class EvidenceTable(Stored, table=True):
@@ -457,6 +462,10 @@ class HumanLabelTable(Stored, table=True):
     guideline_version: str | None = Field(sa_type=StoredText)
     """Hash of the guideline that was in force."""
     created_at: datetime = Field(sa_type=UTCDateTime)
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("human_label")}
+    )
+    """Of the row as it was written; see `checksums`."""
 
 
 class SampleTable(Stored, table=True):
