@@ -5,7 +5,8 @@
     ├── InputError             3   a file we cannot read: path, line, field
     ├── StoreError             4   newer schema, no database, damaged
     │   ├── StoreBusy              locked by another process
-    │   └── StoreFull              the disk is full
+    │   ├── StoreFull              the disk is full
+    │   └── StoreReadOnly          it can only be read here
     ├── JudgeError             5
     │   ├── JudgeUnusable          no other question can succeed now; stops a run
     │   │   ├── JudgeAuthFailed        key missing, wrong or without permission
@@ -95,6 +96,10 @@ class StoreBusy(StoreError):
 
 class StoreFull(StoreError):
     """The disk is full. What was to be written can be written when there is space."""
+
+
+class StoreReadOnly(StoreError):
+    """The store is open for reading alone."""
 
 
 class JudgeError(FaithtuiError):

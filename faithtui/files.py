@@ -86,6 +86,15 @@ def replacing(path: Path, *, force: bool) -> Iterator[Path]:
         raise ExportError(f"{path} cannot be written: {reason}; name another file") from error
 
 
+def free_name(path: Path) -> Path:
+    """Give a name that no file has: the one wanted, else with a number."""
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free
+
+
 def is_database(path: Path) -> bool:
     """Whether a file is a SQLite database, such as a store, or one of the files beside it."""
     for end in _BESIDE_DATABASE:

@@ -80,11 +80,21 @@ def new_stores_are_copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     Database.open(template, create=True, busy_timeout_s=5.0).close()
     real = Database.open.__func__  # type: ignore[attr-defined]  # of a class method
 
-    def opened(cls: type[Database], path: Path, *, create: bool, busy_timeout_s: float) -> Database:
+    def opened(
+        cls: type[Database],
+        path: Path,
+        *,
+        create: bool,
+        busy_timeout_s: float,
+        read_only: bool = False,
+    ) -> Database:
         if create and not os.path.lexists(path) and path.parent.is_dir():
             with contextlib.suppress(OSError):
                 shutil.copyfile(template, path)
-        found: Database = real(cls, path, create=create, busy_timeout_s=busy_timeout_s)
+                path.chmod(0o600)
+        found: Database = real(
+            cls, path, create=create, busy_timeout_s=busy_timeout_s, read_only=read_only
+        )
         return found
 
     with pytest.MonkeyPatch.context() as patch:

@@ -14,6 +14,7 @@ from faithtui.cli.options import (
     common,
     typed_options,
 )
+from faithtui.errors import ConfigError
 
 
 def demo(
@@ -254,6 +255,14 @@ def doctor(
         ),
     ] = None,
     force: ForceOption = False,
+    salvage: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NEW",
+            help="Take over what can be read of a damaged store into a new one.",
+            show_default=False,
+        ),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -261,6 +270,10 @@ def doctor(
     from faithtui.cli import doctor as checks
 
     options = common(context, store, json)
+    if salvage is not None:
+        from faithtui.cli.backup import salvage_store
+
+        raise typer.Exit(salvage_store(options.store, salvage, as_json=options.json))
     if bundle is not None:
         from faithtui.cli.debug_bundle import write_bundle
 
@@ -268,3 +281,34 @@ def doctor(
     raise typer.Exit(
         checks.doctor(options.store, judge, base_url, offline=offline, as_json=options.json)
     )
+
+
+def backup(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Where the copy goes.", show_default=False)
+    ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Put this copy in the place of the store, which is kept beside it.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Copy the store while everything runs, or put a copy back.
+
+    A copy is opened and checked before it is kept, and never replaces another file.
+    """
+    from faithtui.cli import backup as copies
+
+    options = common(context, store, json)
+    if (file is None) == (restore is None):
+        raise ConfigError("name the file of the copy, or --restore FILE; not both")
+    if restore is not None:
+        raise typer.Exit(copies.restore_backup(options.store, restore, as_json=options.json))
+    assert file is not None
+    raise typer.Exit(copies.make_backup(options.store, file, as_json=options.json))

@@ -20,6 +20,7 @@ from faithtui.judges.keys import VARIABLES, how_to_give
 from faithtui.judges.opening import missing_key
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
+from faithtui.store.places import network_drive_of, open_to_others
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,22 @@ def _store(named: Path | None, settings: Settings) -> Iterator[Finding]:
                 text = f"{path}, {size:.1f} MB, {plural(count, 'conversation')}"
                 yield Finding("store", True, f"{text}, schema {opened.schema_version}, sound")
                 yield Finding("labels", None, f"state {opened.bundles.state_digest()}")
+            elif not opened.is_read_only:
+                text = "`faithtui backup --restore COPY`, or take over the rest: --salvage NEW"
+                yield Finding("way back", None, text)
+            if opened.is_read_only:
+                yield Finding("store", None, "it can only be read here; nothing is saved")
     except StoreError as error:
         yield Finding("store", False, str(error), error.exit_code)
+        return
+    drive = network_drive_of(path)
+    if drive is not None:
+        text = f"{path} is on a network drive ({drive}), where SQLite's locks cannot be relied on"
+        yield Finding("place", False, f"{text}; move it to a disk of this machine", 4)
+    for part in open_to_others(path):
+        mode = part.stat().st_mode & 0o777
+        text = f"{part} can be read by others (rights {mode:o}); `chmod 600` it unless they shall"
+        yield Finding("rights", None, text)
 
 
 def _key(name: str) -> Finding:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.config import Configured, Settings, load_configured
 from faithtui.domain.ids import RunId
+from faithtui.domain.plain import visible
 from faithtui.errors import ConfigError, StoreError
 from faithtui.files import make_directory
 from faithtui.paths import keymap_beside, log_dir, state_dir
@@ -51,7 +52,29 @@ def open_store(
             f"there is no store yet ({path}): faithtui import FILE makes it, "
             "and faithtui demo shows one"
         )
-    return Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
+    opened = Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
+    for sentence in opening_notes(opened):
+        print(visible(sentence), file=sys.stderr)
+    return opened
+
+
+def opening_notes(store: "Store") -> list[str]:
+    """Say what whoever opens a store should know of it."""
+    from faithtui.store.places import network_drive_of
+
+    notes = []
+    if store.before_upgrade is not None:
+        notes.append(
+            f"{store.path} was brought to tables {store.schema_version}; "
+            f"the file as it was before: {store.before_upgrade}"
+        )
+    drive = network_drive_of(store.path)
+    if drive is not None:
+        notes.append(
+            f"{store.path} is on a network drive ({drive}), where SQLite's locks cannot be relied "
+            "on: let one process at a time use it, or move it to a disk of this machine"
+        )
+    return notes
 
 
 def run_id(store: "Store", text: str) -> RunId:

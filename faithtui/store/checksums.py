@@ -101,6 +101,11 @@ def changed_rows(connection: Connection, tables: Sequence[str] = tuple(CHECKED))
     """Name the rows that are not what was written, one sentence each."""
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
+    return changed_in(raw, tables)
+
+
+def changed_in(raw: sqlite3.Connection, tables: Sequence[str] = tuple(CHECKED)) -> Iterator[str]:
+    """Do the same by a connection of the driver."""
     raw.create_function("row_checksum", -1, row_checksum, deterministic=True)
     for table in tables:
         names = CHECKED[table]

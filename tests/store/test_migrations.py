@@ -167,13 +167,17 @@ def test_an_upgrade_that_fails_leaves_the_file_as_it_was(
         upgrade(connection)
         raise StoreError("the disk is full")
 
-    path.touch()  # an empty file, so that it is no copy of an empty store
+    shutil.copy(FIXTURES / "v10.sqlite", path)
+    before = path.read_bytes()
     monkeypatch.setattr("faithtui.store.migrations.upgrade.upgrade", fail_halfway)
     with pytest.raises(StoreError, match="the disk is full"):
         Store.open(path)
     with sqlite3.connect(path) as left:
-        assert left.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+        (version,) = left.execute("SELECT version_num FROM alembic_version").fetchone()
+        assert version == "0010"
     left.close()
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.glob("*.schema-*")] == []
     monkeypatch.undo()
     with Store.open(path) as store:
         assert store.schema_version == HEAD
