@@ -53,28 +53,11 @@ def open_store(
             "and faithtui demo shows one"
         )
     opened = Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
+    from faithtui.store.places import opening_notes
+
     for sentence in opening_notes(opened):
         print(visible(sentence), file=sys.stderr)
     return opened
-
-
-def opening_notes(store: "Store") -> list[str]:
-    """Say what whoever opens a store should know of it."""
-    from faithtui.store.places import network_drive_of
-
-    notes = []
-    if store.before_upgrade is not None:
-        notes.append(
-            f"{store.path} was brought to tables {store.schema_version}; "
-            f"the file as it was before: {store.before_upgrade}"
-        )
-    drive = network_drive_of(store.path)
-    if drive is not None:
-        notes.append(
-            f"{store.path} is on a network drive ({drive}), where SQLite's locks cannot be relied "
-            "on: let one process at a time use it, or move it to a disk of this machine"
-        )
-    return notes
 
 
 def run_id(store: "Store", text: str) -> RunId:

@@ -8,7 +8,7 @@ from pathlib import Path
 from faithtui.errors import StoreBusy, StoreError
 from faithtui.files import free_name, replacing
 from faithtui.store.checksums import changed_in
-from faithtui.store.faults import errors_told
+from faithtui.store.faults import errors_told, log_size
 from faithtui.store.identity import APPLICATION_ID, HEAD
 
 BESIDE = ("-wal", "-shm")
@@ -133,8 +133,17 @@ def damage_of(file: Path) -> list[str]:
 
 @contextlib.contextmanager
 def _reading(file: Path) -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
+    address = file.absolute().as_uri()
+    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=5)
     try:
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            if log_size(file):
+                raise
+            # The files beside it cannot be made here, and nothing stands in them.
+            connection.close()
+            connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
         yield connection
     finally:
         connection.close()

@@ -428,9 +428,13 @@ class Database:
     def _queued(self, fn: Callable[[], T], urgent: bool, shares: bool = False) -> Future[T]:
         """Line a function up for the writer thread."""
         if self.is_read_only:
-            raise StoreReadOnly(
-                f"{self.path} can only be read here; copy it to a place where you may write"
+            refused: Future[T] = Future()
+            refused.set_exception(
+                StoreReadOnly(
+                    f"{self.path} can only be read here; copy it to a place where you may write"
+                )
             )
+            return refused
         future = self._jobs.put(fn, urgent=urgent, shares=shares)
         if future is None:
             raise self._closed_error()

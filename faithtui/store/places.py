@@ -3,7 +3,10 @@
 import os
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from faithtui.store.store import Store
 
 _OVER_NETWORK: Final = frozenset(
     (
@@ -49,3 +52,20 @@ def open_to_others(path: Path) -> list[Path]:
     if os.name != "posix":
         return []
     return [each for each in parts if each.exists() and each.stat().st_mode & 0o077]
+
+
+def opening_notes(store: "Store") -> list[str]:
+    """Say what whoever opens a store should know of it."""
+    notes = []
+    if store.before_upgrade is not None:
+        notes.append(
+            f"{store.path} was brought to tables {store.schema_version}; "
+            f"the file as it was before: {store.before_upgrade}"
+        )
+    drive = network_drive_of(store.path)
+    if drive is not None:
+        notes.append(
+            f"{store.path} is on a network drive ({drive}), where SQLite's locks cannot be relied "
+            "on: let one process at a time use it, or move it to a disk of this machine"
+        )
+    return notes
