@@ -228,6 +228,8 @@ def gauges_of(control: RunControl) -> Gauges:
             StepCount(name, step.calls, step.stored, step.in_flight, step.retries)
             for name, step in list(tally.steps.items())
         ),
+        cost_nusd=tally.cost_nusd,
+        unpriced_calls=tally.unpriced,
     )
 
 

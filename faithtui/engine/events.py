@@ -1,7 +1,7 @@
 """What a run tells whoever listens: frozen values with ids and totals.
 
 The store is the truth, events are a hint: each is emitted after its rows are committed, carries
-totals instead of increments, and no text for people.
+totals instead of increments, and no text for people but what a provider said.
 """
 
 from collections.abc import Callable
@@ -94,6 +94,11 @@ class CallRetried:
     error: str
     wait_s: float
     progress: Progress
+    status: int | None = None
+    """HTTP status of the provider's answer; None: it did not answer."""
+    said: str = ""
+    """The provider's first words, or why it did not answer; "" when nobody said anything. One line
+    without any key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +225,6 @@ class Gauges:
     p95_ms: int | None
     steps: tuple[StepCount, ...]
     """In the order of their first question."""
+    cost_nusd: int = 0
+    """Of this process, at this moment; see `Progress`."""
+    unpriced_calls: int = 0

@@ -9,7 +9,9 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 
+from faithtui.domain.event_words import MOST_SAID
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.plain import visible_line
 from faithtui.engine import batching
 from faithtui.engine.asking import Asker
 from faithtui.engine.budgeting import Budget, Caps, Spent
@@ -156,7 +158,9 @@ def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) 
     )
 
     def retried(step: str, error: JudgeError, wait_s: float) -> None:
-        course.emit(CallRetried(row.id, step, type(error).__name__, wait_s, course.progress()))
+        said = visible_line(error.said, MOST_SAID)
+        kind = type(error).__name__
+        course.emit(CallRetried(row.id, step, kind, wait_s, course.progress(), error.status, said))
 
     def stepped(left: Rung, taken: Rung) -> None:
         course.emit(WayChanged(row.id, left.value, taken.value, course.progress()))

@@ -117,12 +117,14 @@ class _Totals:
                 row.tokens_out, row.tokens_cached, row.cost_nusd, row.unpriced_calls, row.calls,
                 row.retries,
             )  # fmt: skip
-        p = now.progress
+        p, here = now.progress, now.gauges
+        # A call that was just answered is in no event yet: it must not pass for one without a cost.
+        cost, unpriced = (0, 0) if here is None else (here.cost_nusd, here.unpriced_calls)
         return cls(
             p.conversations, p.done, p.failed, p.skipped, p.windows,
             max(p.tokens_in, row.tokens_in), max(p.tokens_out, row.tokens_out),
-            max(p.tokens_cached, row.tokens_cached), max(p.cost_nusd, row.cost_nusd),
-            max(p.unpriced_calls, row.unpriced_calls), calls_now(now), p.retries,
+            max(p.tokens_cached, row.tokens_cached), max(p.cost_nusd, row.cost_nusd, cost),
+            max(p.unpriced_calls, row.unpriced_calls, unpriced), calls_now(now), p.retries,
         )  # fmt: skip
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
-from faithtui.domain.event_words import ERRORS, WAYS, plain_error
+from faithtui.domain.event_words import ERRORS, WAYS, failure_words, plain_error
 from faithtui.domain.ids import ItemId
 from faithtui.engine.events import (
     BatchRead,
@@ -78,7 +78,12 @@ def _is_alike(one: RunEvent, other: RunEvent) -> bool:
         case WindowAssessed(), WindowAssessed():
             return one.item == other.item
         case CallRetried(), CallRetried():
-            return (one.step, one.error) == (other.step, other.error)
+            return (one.step, one.error, one.status, one.said) == (
+                other.step,
+                other.error,
+                other.status,
+                other.said,
+            )
     return False
 
 
@@ -139,7 +144,8 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
         case CallRetried():
             step = shown_line(event.step, limit=40).text
             wait = f"asked again after {event.wait_s:.1f} s"
-            return f"{step}: {error_words(event.error)}; {wait}", "warn"
+            why = shown_line(failure_words(event.error, event.status, event.said), limit=200).text
+            return f"{step}: {why}; {wait}", "warn"
         case WayChanged():
             left, taken = (WAYS.get(each, each) for each in (event.left, event.taken))
             return f"{left} did not work with this judge; asking by {taken} from now on", "warn"
