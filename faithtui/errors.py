@@ -146,6 +146,10 @@ class JudgeSpeaksNoJson(JudgeUnusable):
     """No way of asking for JSON got a usable answer."""
 
 
+class JudgeKeepsFailing(JudgeUnusable):
+    """The judge answers, and fails in the same way again and again."""
+
+
 class BudgetReached(JudgeUnusable):
     """The next question may cost more than is left of the run's budget."""
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from faithtui.cli.comparing import compared_json, put_compared
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import Column, plural, put, put_json, put_table
+from faithtui.cli.output import Column, plural, put, put_json, put_table, say
+from faithtui.cli.run_outcome import how_to_go_on
 from faithtui.cli.seeing import record_seen
 from faithtui.config import load_configured, load_settings
 from faithtui.domain.filters import Filter, Scope, read_filter
@@ -26,6 +27,7 @@ from faithtui.store.records import (
     ItemRow,
     ReviewView,
     RunSpec,
+    RunState,
     TruthView,
 )
 from faithtui.store.store import Store
@@ -58,6 +60,7 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
             Column("failed", "right"),
             Column("skipped", "right"),
             Column("undefined", "right"),
+            Column("incomplete", "right"),
             Column("claims", "right"),
             Column("labelled", "right"),
             Column("score", "right"),
@@ -77,6 +80,7 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
                 str(row.failed),
                 str(row.skipped),
                 str(row.undefined),
+                str(row.incomplete),
                 str(row.claims),
                 str(row.labelled),
                 _number(row.score),
@@ -87,6 +91,9 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
             for row in rows
         ],
     )
+    for row in rows:
+        if row.state is RunState.INTERRUPTED or row.incomplete:
+            say(how_to_go_on(row) or "")
     return 0
 
 
@@ -110,12 +117,15 @@ def show(
         found = run_id(opened, run)
         check_for_moment(opened, found)
         items = opened.runs.item_ids(found)
-        spec = opened.runs.row(found).spec
+        run_row = opened.runs.row(found)
+        spec = run_row.spec
         labels = entry(spec.metric).spec.labels
         if conversation is None:
             if wanted is not None:
                 items = opened.search.items(found, _filter(wanted, spec, Scope.CONVERSATIONS))
             _conversations(opened, items, spec.metric, labels, as_json=as_json)
+            if sentence := how_to_go_on(run_row):
+                say(sentence)
             return 0
         claims = None if wanted is None else _filter(wanted, spec, Scope.CLAIMS)
         row = _named(opened, items, conversation)

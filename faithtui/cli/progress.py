@@ -161,6 +161,8 @@ class ProgressLine:
         parts += self._spent(progress)
         if progress.failed:
             parts.append(f"{progress.failed} failed")
+        if progress.incomplete:
+            parts.append(f"{progress.incomplete} incomplete")
         if progress.skipped:
             parts.append(f"{progress.skipped} skipped")
         text = " · ".join(parts)

@@ -11,6 +11,7 @@ ERRORS: Final[Mapping[str, str]] = {
     "JudgeMustWait": "the provider wants a longer wait than a run can hold",
     "JudgeUnreachable": "nothing answers at the judge's address",
     "JudgeSpeaksNoJson": "the judge cannot be made to answer in JSON",
+    "JudgeKeepsFailing": "the judge keeps failing in the same way",
     "BudgetReached": "the budget does not hold another question",
     "JudgeRateLimited": "asked faster than the provider takes",
     "JudgeTimeout": "no whole answer in time",

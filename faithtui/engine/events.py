@@ -20,6 +20,8 @@ class Progress:
     done: int = 0
     failed: int = 0
     skipped: int = 0
+    incomplete: int = 0
+    """Of `done`, those that lack a verdict and have no score for it."""
     windows: int = 0
     """Stored."""
     calls: int = 0
@@ -83,6 +85,8 @@ class ItemFinished:
     item: ItemId
     state: ItemState
     progress: Progress
+    lacks_verdict: bool = False
+    """It was judged, and has no score because a verdict is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ class CallRetried:
     run: RunId
     step: str
     error: str
+    """Class name of the error."""
     wait_s: float
     progress: Progress
     status: int | None = None

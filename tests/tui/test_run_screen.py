@@ -274,7 +274,7 @@ async def test_why_something_failed_is_not_quoted_while_blind(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as store:
-        store.runs.reopen_failed(RunId(1))
+        store.runs.reopen_unfinished(RunId(1))
         third = store.runs.item_ids(RunId(1))[2]
         store.runs.finish_item(third, ItemState.FAILED, "JudgeReplyInvalid: c0 is `zanzibar`")
     async with app.run_test(size=(120, 40)) as pilot:

@@ -28,6 +28,7 @@ from faithtui.tui.lines import Line, Piece, shown_line, wrap
 _ENDS: Final[Mapping[RunState, tuple[str, str]]] = {
     RunState.PLANNED: ("run not begun", "quiet"),
     RunState.RUNNING: ("run goes on", "human"),
+    RunState.INTERRUPTED: ("run interrupted; what is stored stays", "warn strong"),
     RunState.WAITING: ("the run waits for the provider", "human strong"),
     RunState.DONE: ("run done", "good strong"),
     RunState.CANCELLED: ("run cancelled; what is stored stays", "warn strong"),
@@ -138,6 +139,8 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
         case WindowFailed():
             name = f"{_name(event.item, names)} w{event.window + 1}"
             return f"{name}: not judged, {error_words(event.error)}", "bad"
+        case ItemFinished(lacks_verdict=True):
+            return f"{_name(event.item, names)}: a verdict is missing", "bad"
         case ItemFinished():
             look = {"done": "good", "failed": "bad", "skipped": "warn"}.get(event.state.value, "")
             return f"{_name(event.item, names)}: {event.state.value}", look
@@ -166,6 +169,10 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
             return f"nothing more is asked; {answers} on the way will be kept", "warn"
         case RunEnded():
             words, look = _ENDS[event.state]
+            lacking = event.progress.incomplete
+            if event.state is RunState.DONE and lacking:
+                words, look = f"{words}; {fmt.plural(lacking, 'conversation')} ", "warn strong"
+                words += "lacks a verdict" if lacking == 1 else "lack a verdict"
             reason = f": {shown_line(event.reason, limit=300).text}" if event.reason else ""
             return f"{words}{reason}", look
         case _:
