@@ -19,6 +19,7 @@ from faithtui.domain.scores import Score, ScoreSet, ScoreState, left_out_words
 from faithtui.engine.checking import check_for_moment
 from faithtui.engine.conversation_json import item_json, run_json, view_json
 from faithtui.engine.judged_conversations import integrity_sentence
+from faithtui.engine.run_workers import read_run, read_runs
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
 from faithtui.metrics.registry import entry
@@ -40,7 +41,7 @@ PAGE = 500
 def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
     """List the runs, or those that were archived."""
     with open_store(store, load_settings()) as opened:
-        rows = [row for row in opened.runs.rows() if (row.archived_at is not None) is archived]
+        rows = [row for row in read_runs(opened) if (row.archived_at is not None) is archived]
         out = opened.batches.all_out()
     if as_json:
         put_json(
@@ -117,7 +118,7 @@ def show(
         found = run_id(opened, run)
         check_for_moment(opened, found)
         items = opened.runs.item_ids(found)
-        run_row = opened.runs.row(found)
+        run_row = read_run(opened, found)
         spec = run_row.spec
         labels = entry(spec.metric).spec.labels
         if conversation is None:

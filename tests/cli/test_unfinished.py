@@ -101,6 +101,21 @@ def test_a_limit_of_failures_is_a_number_or_a_share(
         assert store.runs.row(RunId(1)).spec.max_failures == "3%"
 
 
+def test_a_killed_run_is_not_shown_as_running(cli: Cli, path: Path) -> None:
+    with Store.open(path, create=False) as store:
+        store.runs.set_state(planned(store), RunState.RUNNING)
+    (row,) = cli("runs", "--json", "--store", path).json
+    assert row["state"] == "interrupted"
+    listed = cli("runs", "--store", path)
+    assert "interrupted" in listed.out
+    sentence = "run 1 was interrupted: the process that judged it is gone"
+    assert sentence in listed.err
+    assert "faithtui run --resume 1 goes on with it" in listed.err
+    assert sentence in cli("show", "1", "--store", path).err
+    assert cli("run", "--resume", "1", "--store", path).code == 0
+    assert cli("runs", "--store", path).err == ""
+
+
 def test_what_is_incomplete_counts_more_than_what_waits() -> None:
     assert gravest([0, 8, 5]) == 5
     assert gravest([0, 8]) == 8
