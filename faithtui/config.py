@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
+from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.errors import ConfigError
 from faithtui.paths import config_file, default_store
 from faithtui.toml_text import TomlText, read_toml, told
@@ -35,6 +36,7 @@ _ALLOWED: Final = {
     "judge": 'a judge such as "offline", "openai:MODEL" or "anthropic:MODEL"',
     "base_url": "an address that begins with http:// or https:// and holds no password",
     "concurrency": "a whole number from 1 to 256",
+    "max_failures": 'a number from 1, such as "10", or a share of all, such as "5%"',
     "reviewer": "a name that is not empty",
     "theme": "the name of a theme",
     "store": "the path of a store",
@@ -95,6 +97,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "judge": _is_name,
     "base_url": lambda value: value is None or _is_address(value),
     "concurrency": lambda value: type(value) is int and 1 <= value <= 256,
+    "max_failures": lambda value: isinstance(value, str) and FailureLimit.read(value) is not None,
     "reviewer": _is_name,
     "theme": lambda value: value is None or _is_name(value),
     "store": _is_path,
@@ -121,6 +124,9 @@ class Settings:
     """Address of an OpenAI-compatible server; None: the provider's own."""
     concurrency: int = 8
     """Questions in flight at once; [1, 256]."""
+    max_failures: str = str(DEFAULT)
+    """A run stops when so many questions in a row failed alike, `10`, or above this share of
+    conversations that failed, `5%`."""
     reviewer: str
     """Who gives verdicts; the login name unless set."""
     theme: str | None = None

@@ -107,12 +107,15 @@ class JudgeError(FaithtuiError):
 
     Attributes:
         status: HTTP status the provider answered with, None when there was none.
+        said: The provider's own words, or why it did not answer: one line of printable characters
+            without any key; "" when nobody said anything.
     """
 
     exit_code = 5
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         self.status = status
+        self.said = ""
         super().__init__(message)
 
 
@@ -146,6 +149,10 @@ class JudgeUnreachable(JudgeUnusable):
 
 class JudgeSpeaksNoJson(JudgeUnusable):
     """No way of asking for JSON got a usable answer."""
+
+
+class JudgeKeepsFailing(JudgeUnusable):
+    """The judge answers, and fails in the same way again and again."""
 
 
 class BudgetReached(JudgeUnusable):

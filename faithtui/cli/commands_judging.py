@@ -167,12 +167,22 @@ def run(
         int | None,
         typer.Option(metavar="N", help="Stop before a run uses more tokens.", show_default=False),
     ] = None,
+    max_failures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|P%",
+            help="Stop when so many questions in a row failed alike, or when more than this share "
+            "of the conversations failed. [10, or as set]",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Go on with a run as it was begun, failed conversations included; takes "
-            "--concurrency, --budget-usd, --budget-tokens, --wait, --log-prompts and --preview.",
+            help="Go on with a run as it was begun; what failed or lacks a verdict is asked again. "
+            "Takes --concurrency, --budget-usd, --budget-tokens, --max-failures, --wait, "
+            "--log-prompts and --preview.",
             show_default=False,
         ),
     ] = None,
@@ -205,7 +215,8 @@ def run(
     Several run one after the other over the same selection; questions that they share are asked
     once, and several judges judge the same claims. Progress goes to stderr. Ctrl-C is safe: answers
     on their way are waited for, what was answered is stored, and --resume goes on. Exit code 5
-    when the judge failed on some conversations, or the budget was reached.
+    when a run ended incomplete: it stopped, conversations failed, or claims are without a verdict;
+    8 when it waits for a batch.
     """
     from faithtui.cli import running
 
@@ -228,6 +239,7 @@ def run(
         concurrency=concurrency,
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
+        max_failures=max_failures,
         batch=batch,
         wait=wait,
         preview=preview,

@@ -27,6 +27,7 @@ from faithtui.paths import log_dir
 
 _TOLD: Final = (
     "concurrency",
+    "max_failures",
     "theme",
     "keys",
     "ascii",

@@ -7,6 +7,7 @@ from faithtui.cli.importing import progress_line
 from faithtui.cli.opening import has_terminal, reviewing_as, show_app
 from faithtui.cli.output import put, put_json, say
 from faithtui.cli.progress import ProgressLine
+from faithtui.cli.run_outcome import exit_code, how_to_go_on
 from faithtui.cli.running import score_parts
 from faithtui.config import load_configured
 from faithtui.domain.estimates import Estimate
@@ -31,8 +32,7 @@ def demo(store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | Non
         run = project.prepare(opened, progress_line())
         complete = project.is_complete(opened.runs.row(run))
         if not with_app:
-            _print(opened, run, complete=complete, as_json=as_json)
-            return 0
+            return _print(opened, run, complete=complete, as_json=as_json)
     return show_app(
         path,
         reviewing_as(load_configured(), reviewer),
@@ -42,7 +42,7 @@ def demo(store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | Non
     )
 
 
-def _print(store: Store, run: RunId, *, complete: bool, as_json: bool) -> None:
+def _print(store: Store, run: RunId, *, complete: bool, as_json: bool) -> int:
     if not complete:
         say("judging real conversations with the embedded judge (no key, no network)")
         asyncio.run(runner.execute(store, run, ProgressLine()))
@@ -51,6 +51,9 @@ def _print(store: Store, run: RunId, *, complete: bool, as_json: bool) -> None:
         put_json(_as_json(agreement))
     else:
         put(_summary(agreement))
+    if sentence := how_to_go_on(agreement.row):
+        say(sentence)
+    return exit_code(agreement.row)
 
 
 def _summary(agreement: RunAgreement) -> str:

@@ -185,7 +185,7 @@ def show_app(
         first_screen=first_screen,
         run=run,
         resume=resume,
-        defaults=Defaults(settings.judge, settings.base_url, settings.concurrency),
+        defaults=Defaults.of(settings),
         theme_name=settings.theme,
         configured=configured,
         keymap=keymap,

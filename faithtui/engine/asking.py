@@ -15,6 +15,7 @@ from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.engine.answer_limit import are_answers_left
 from faithtui.engine.budgeting import Budget
+from faithtui.engine.circuit_breaker import CircuitBreaker
 from faithtui.engine.keeping import Asked, Replies, from_store, reply_key
 from faithtui.engine.ladder import Ladder
 from faithtui.engine.leasing import Leases, NoLeases
@@ -30,9 +31,9 @@ from faithtui.errors import (
     JudgeReplyInvalid,
     JudgeReplyTruncated,
 )
-from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Stop
+from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Rung, Stop
 from faithtui.judges.reading import parse_reply
-from faithtui.metrics.base import AnswerCount, Mismatch, Pace, Question
+from faithtui.metrics.base import STOPS_THE_RUN, AnswerCount, Mismatch, Pace, Question
 
 T = TypeVar("T")
 
@@ -86,6 +87,7 @@ class Asker:
         load_image: Callable[[Image], ImageData] = _no_image,
         on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
         sender: Sends | None = None,
+        breaker: CircuitBreaker | None = None,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -107,6 +109,7 @@ class Asker:
             on_reply: Told of every reply that is used, and whether it was stored before.
             sender: Brings questions to the judge; None: one request at once for each, under the
                 limits above.
+            breaker: Stops a run that keeps failing; None: nothing does.
         """
         pace = pace or Pace()
         slots = slots or Slots(concurrency)
@@ -120,6 +123,7 @@ class Asker:
         self._load_image = load_image
         self._on_reply = on_reply
         self._leases = leases or NoLeases()
+        self._breaker = breaker
         self.tally = tally or Tally()
         self._sender: Sends = sender or Sender(
             judge,
@@ -151,9 +155,14 @@ class Asker:
         """Hold a place while one answer is judged."""
         return self._answers
 
-    def on_behalf_of(self, item: ItemId | None) -> "BoundAsk":
-        """Make the `Ask` of one conversation; its calls are stored under that item."""
-        return BoundAsk(self, item)
+    def on_behalf_of(self, item: ItemId | None, *, asked_after: int = 0) -> "BoundAsk":
+        """Make the `Ask` of one conversation; its calls are stored under that item.
+
+        Args:
+            item: The conversation of a run; None outside a run.
+            asked_after: Newest call when what it lacks was asked for again; 0: never.
+        """
+        return BoundAsk(self, item, asked_after=asked_after)
 
     async def drain(self) -> None:
         """Send nothing more, and wait for the answers that are on their way: they are paid for.
@@ -174,21 +183,50 @@ class Asker:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def ask(self, question: Question[T], item: ItemId | None, window: int | None = None) -> T:
+    async def ask(
+        self,
+        question: Question[T],
+        item: ItemId | None,
+        window: int | None = None,
+        *,
+        asked_after: int = 0,
+    ) -> T:
         """Answer a question from the store or from the judge.
 
         Args:
             question: The question.
             item: The conversation of a run it is asked for; None outside a run.
             window: Position of the window that asks; None: the conversation as a whole.
+            asked_after: Replies of calls up to this number count as none: what they leave out was
+                to be asked for again after them.
 
         Raises:
             JudgeError: No usable answer after retries and repairs.
         """
         request = self.request_of(question)
-        for earlier in range(1, REPAIRS + 2):
+        try:
+            return await self._ask_until_usable(question, request, item, window, asked_after)
+        except STOPS_THE_RUN:
+            raise
+        except JudgeError as error:
+            if self._breaker is not None:
+                key = reply_key(self._judge.fingerprint, request)
+                self._breaker.note_error(question.step, key, error)
+            raise
+
+    async def _ask_until_usable(
+        self,
+        question: Question[T],
+        request: JudgeRequest,
+        item: ItemId | None,
+        window: int | None,
+        asked_after: int,
+    ) -> T:
+        """Ask until an answer can be used, each time with the reason why the last one cannot."""
+        request, first = self._answered_form(question, request)
+        for earlier in range(first, REPAIRS + 2):
             try:
-                return await self._shared(question, request, item, window)
+                return await self._shared(question, request, item, window, asked_after)
             except (JudgeReplyTruncated, JudgeRefused, JudgeAnswersUsedUp):
                 raise
             except JudgeReplyInvalid as error:
@@ -196,6 +234,32 @@ class Asker:
                     raise
                 request = repaired(request, question.prompt, error, earlier)
         raise AssertionError("the last repair either returns or raises")
+
+    def _answered_form(
+        self, question: Question[Any], request: JudgeRequest
+    ) -> tuple[JudgeRequest, int]:
+        """Find the form of a question that got a usable answer, after others that got none.
+
+        Returns:
+            The form and its place, from 1; the first one where no form has a usable answer.
+        """
+        form = request
+        for place in range(1, REPAIRS + 2):
+            key = reply_key(self._judge.fingerprint, form)
+            if self._replies.find(key) is not None:
+                return form, place
+            stored = self._replies.find_unusable(key)
+            if stored is None:
+                break
+            try:
+                understood(question, from_store(stored))
+            except (JudgeReplyTruncated, JudgeRefused):
+                break
+            except JudgeReplyInvalid as error:
+                form = repaired(form, question.prompt, error, place)
+            else:
+                break  # nobody has looked at it yet
+        return request, 1
 
     def request_of(self, question: Question[Any]) -> JudgeRequest:
         """Put a question into the form a judge gets."""
@@ -216,6 +280,7 @@ class Asker:
         request: JudgeRequest,
         item: ItemId | None,
         window: int | None,
+        asked_after: int,
     ) -> T:
         """Let equal questions in the air share one call.
 
@@ -224,7 +289,7 @@ class Asker:
         """
         key = reply_key(self._judge.fingerprint, request)
         while True:
-            found, value = self._stored(question, key)
+            found, value = self._stored(question, key, asked_after)
             if found:
                 return value
             in_the_air = self._in_the_air.get(key)
@@ -248,8 +313,9 @@ class Asker:
             finally:
                 if theirs is not question.count:
                     question.count.answers += theirs.answers - before
+                    question.count.is_earlier = False
 
-    def _stored(self, question: Question[T], key: str) -> tuple[bool, T]:
+    def _stored(self, question: Question[T], key: str, asked_after: int = 0) -> tuple[bool, T]:
         """Look a question up.
 
         Returns:
@@ -263,7 +329,9 @@ class Asker:
             return False, None  # type: ignore[return-value]  # read only where True
         self.tally.calls_stored += 1
         self.tally.step(question.step).stored += 1
-        question.count.answers += 1
+        count = question.count
+        count.is_earlier = 0 < stored.number <= asked_after
+        count.answers += not count.is_earlier
         reply = from_store(stored)
         self._on_reply(question.step, reply, True)
         return True, understood(question, reply)
@@ -285,10 +353,27 @@ class Asker:
         try:
             value = await self._whole(question, request, asked)
             is_kept = True
+            self._note_answer(question, value, asked.key)
             return value
         finally:
             if not is_kept:  # a usable reply ends the lease as it is kept
                 await self._leases.give_back(asked.key)
+
+    def _note_answer(self, question: Question[T], value: T, key: str) -> None:
+        """Tell what stops a failing run of a reply that came.
+
+        Raises:
+            JudgeKeepsFailing: It is one too many that says nothing.
+        """
+        if self._breaker is None:
+            return
+        if question.says_something(value):
+            self._breaker.note_answer(question.step)
+            return
+        question.count.empty += 1
+        if question.count.empty == REPAIRS + 1:
+            why = f"no answer to `{question.step}` had a verdict"
+            self._breaker.note_failure(question.step, key, "no verdict", why)
 
     async def _whole(self, question: Question[T], request: JudgeRequest, asked: Asked) -> T:
         """Ask until an answer is whole, with a higher limit of tokens each time it is not."""
@@ -319,6 +404,8 @@ class BoundAsk:
     item: ItemId | None
     window: int | None = None
     """Position of the window that asks; None: the conversation as a whole."""
+    asked_after: int = 0
+    """Newest call when what the conversation lacks was asked for again; 0: never."""
 
     @property
     def takes_images(self) -> bool:
@@ -340,7 +427,7 @@ class BoundAsk:
 
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
         """Ask; see `Asker.ask`."""
-        return self.asker.ask(question, self.item, self.window)
+        return self.asker.ask(question, self.item, self.window, asked_after=self.asked_after)
 
 
 def understood(question: Question[T], reply: JudgeReply) -> T:
@@ -355,15 +442,29 @@ def understood(question: Question[T], reply: JudgeReply) -> T:
         )
     if reply.stop in (Stop.REFUSAL, Stop.FILTER):
         raise JudgeRefused(f"the judge refused to answer `{question.step}`", raw=reply.text)
-    parse = question.reply.parse or parse_reply
     try:
-        if question.reply.schema is None:
-            return question.reply.read(reply.text, reply.structured)
-        return question.reply.read(parse(reply.text), reply.structured)
+        return question.reply.read(_parsed(question, reply), reply.structured)
     except Mismatch as error:
         raise JudgeReplyInvalid(
             f"the answer to `{question.step}` has the wrong shape: {error}", raw=reply.text
         ) from error
+
+
+def _parsed(question: Question[Any], reply: JudgeReply) -> object:
+    """Parse a reply as its question wants it.
+
+    Raises:
+        Mismatch: It is a tool call without input, as of a judge that does not really know tools.
+        JudgeReplyInvalid: It is no JSON.
+    """
+    if question.reply.schema is None:
+        return reply.text
+    if question.reply.parse is not None:
+        return question.reply.parse(reply.text)
+    value = parse_reply(reply.text)
+    if value == {} and reply.rung is Rung.TOOL:
+        raise Mismatch("the tool was called without any input")
+    return value
 
 
 def repaired(

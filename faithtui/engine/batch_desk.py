@@ -173,6 +173,7 @@ class Desk:
             JudgeReplyInvalid: It cannot be used.
         """
         asked.count.answers += 1
+        asked.count.is_earlier = False
         stored = self._calls.reply_in(last.batch, asked.key)
         assert stored is not None, "a question is answered in the transaction that keeps the reply"
         try:

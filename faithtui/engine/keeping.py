@@ -33,6 +33,9 @@ class Replies(Protocol):
     def find(self, key: str) -> StoredReply | None:
         """Give the usable reply to the question with this key, if there is one."""
 
+    def find_unusable(self, key: str) -> StoredReply | None:
+        """Give the latest reply to the question with this key that could not be used, if any."""
+
     async def ready(self) -> None:
         """Wait until a reply can be kept: none is bought that has nowhere to go."""
 
@@ -49,6 +52,10 @@ class MemoryReplies:
     def find(self, key: str) -> StoredReply | None:
         """Give the usable reply to the question with this key, if there is one."""
         return self._usable.get(key)
+
+    def find_unusable(self, key: str) -> StoredReply | None:
+        """Give None: what cannot be used is not remembered."""
+        return None
 
     async def ready(self) -> None:
         """There is always room."""

@@ -150,6 +150,10 @@ class StoreReplies:
         """Give the usable reply to the question with this key, if there is one."""
         return self._recorder.store.calls.reply(key)
 
+    def find_unusable(self, key: str) -> StoredReply | None:
+        """Give the latest reply to the question with this key that could not be used, if any."""
+        return self._recorder.store.calls.unusable_reply(key)
+
     async def ready(self) -> None:
         """Wait until what is bought can be kept."""
         await self._recorder.ready()

@@ -6,10 +6,12 @@ stored: each reply when it arrives, each window whole or not at all.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 
+from faithtui.domain.event_words import MOST_SAID
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.plain import visible_line
 from faithtui.engine import batching
 from faithtui.engine.asking import Asker
 from faithtui.engine.budgeting import Budget, Caps, Spent
@@ -19,7 +21,7 @@ from faithtui.engine.course import Course, Ending, judge_item, judge_of, same_me
 from faithtui.engine.events import CallRetried, Draining, EventSink, RunStarted, WayChanged
 from faithtui.engine.examples import kept
 from faithtui.engine.ladder import Ladder
-from faithtui.engine.leasing import Leases, NoLeases, StoreLeases
+from faithtui.engine.leasing import Leases, NoLeases
 from faithtui.engine.pricing import TablePrices
 from faithtui.engine.recording import StoreImages, StoreReplies
 from faithtui.errors import JudgeError, StoreError
@@ -39,7 +41,7 @@ async def execute(
     emit: EventSink,
     *,
     judge: AbstractAsyncContextManager[Judge] | None = None,
-    retry_failed: bool = False,
+    retry_unfinished: bool = False,
     tell: Callable[[str], None] = lambda steps: None,
     control: RunControl | None = None,
     around: Circumstances | None = None,
@@ -54,7 +56,7 @@ async def execute(
         run: A run that `planner.plan` wrote down, started or not.
         emit: Gets every event, on this thread.
         judge: Opened and closed here; None opens the one the run names.
-        retry_failed: Take up failed conversations again.
+        retry_unfinished: Take up failed conversations again.
         tell: Gets the steps of each conversation, as text, under `verbose_mode`.
         control: Handles for somebody else; None: nobody has any.
         around: What it shares with other runs of the process; None: nothing.
@@ -77,14 +79,14 @@ async def execute(
                 store,
                 run,
                 emit,
-                retry_failed=retry_failed,
+                retry_unfinished=retry_unfinished,
                 tell=tell,
                 control=control,
                 around=around,
             )
         judge = judge_of(row, around)
-    if retry_failed:
-        store.runs.reopen_failed(run)
+    if retry_unfinished:
+        store.runs.reopen_unfinished(run)
         row = store.runs.row(run)
     opening = judge
 
@@ -99,26 +101,27 @@ async def execute(
 async def _through(course: Course, judge: Judge, around: Circumstances) -> Ending:
     store, row = course.store, course.row
     course.waiting = _pending(store, row.id)
-    async with _leases(course, judge) as leases:
-        asker = _asker(course, judge, around, leases)
-        await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
-        course.emit(RunStarted(row.id, course.progress()))
-        left = row.conversations - row.done - row.failed - row.skipped
-        workers = min(MOST_CONCURRENT, left)
-        try:
-            await together(_worker(course, asker) for _ in range(workers))
-        except STOPS_THE_RUN as error:
-            await _landed(course, asker)
-            return RunState.STOPPED, str(error)
-        except asyncio.CancelledError:
-            await _landed(course, asker)
-            raise
-        finally:
-            await asker.aclose()
-            retries = course.control.tally.retries
-            if retries:
-                with contextlib.suppress(StoreError):
-                    store.calls.count_retries(row.id, retries)
+    # Who asks what matters where an answer costs something.
+    leases: Leases = course.leases if judge.account else NoLeases()
+    asker = _asker(course, judge, around, leases)
+    await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
+    course.emit(RunStarted(row.id, course.progress()))
+    left = row.conversations - row.done - row.failed - row.skipped
+    workers = min(MOST_CONCURRENT, left)
+    try:
+        await together(_worker(course, asker) for _ in range(workers))
+    except STOPS_THE_RUN as error:
+        await _landed(course, asker)
+        return RunState.STOPPED, str(error)
+    except asyncio.CancelledError:
+        await _landed(course, asker)
+        raise
+    finally:
+        await asker.aclose()
+        retries = course.control.tally.retries
+        if retries:
+            with contextlib.suppress(StoreError):
+                store.calls.count_retries(row.id, retries)
     return RunState.DONE, None
 
 
@@ -137,17 +140,6 @@ async def _landed(course: Course, asker: Asker) -> None:
     await asker.drain()
 
 
-@contextlib.asynccontextmanager
-async def _leases(course: Course, judge: Judge) -> AsyncIterator[Leases]:
-    """Take part in who asks what, where an answer costs something."""
-    if not judge.account:
-        yield NoLeases()
-        return
-    leases = StoreLeases(course.store, write=course.recorder.add)
-    async with leases.alive():
-        yield leases
-
-
 def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) -> Asker:
     store, row, control = course.store, course.row, course.control
     budget = control.budget = Budget(
@@ -156,7 +148,9 @@ def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) 
     )
 
     def retried(step: str, error: JudgeError, wait_s: float) -> None:
-        course.emit(CallRetried(row.id, step, type(error).__name__, wait_s, course.progress()))
+        said = visible_line(error.said, MOST_SAID)
+        kind = type(error).__name__
+        course.emit(CallRetried(row.id, step, kind, wait_s, course.progress(), error.status, said))
 
     def stepped(left: Rung, taken: Rung) -> None:
         course.emit(WayChanged(row.id, left.value, taken.value, course.progress()))
@@ -191,6 +185,7 @@ def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) 
         pause=around.sleep,
         pace=course.metric.pace,
         load_image=StoreImages(store),
+        breaker=course.breaker,
     )
 
 

@@ -3,7 +3,7 @@
 Written at every call, so the statements are made once and the transactions are short.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, fields
 from datetime import datetime
 
@@ -43,13 +43,19 @@ _REPLY_COLUMNS = (
     judge_call.c.batch_uid,
 )
 _REPLY = (
-    select(*_REPLY_COLUMNS)
+    select(*_REPLY_COLUMNS, judge_call.c.id)
     .where(judge_call.c.key == bindparam("question"), judge_call.c.usable)
     .order_by(judge_call.c.id)
     .limit(1)
 )
+_UNUSABLE_REPLY = (
+    select(*_REPLY_COLUMNS, judge_call.c.id)
+    .where(judge_call.c.key == bindparam("question"), ~judge_call.c.usable)
+    .order_by(judge_call.c.id.desc())
+    .limit(1)
+)
 _SAVE = insert(judge_call)
-_OF_REPLY = tuple(each.name for each in fields(StoredReply))
+_OF_REPLY = tuple(each.name for each in fields(StoredReply) if each.name != "number")
 _COUNT_CALL = (
     update(run)
     .where(run.c.id == bindparam("run_under_way"))
@@ -70,8 +76,18 @@ _COUNT_CALL = (
         run.c.unpriced_calls,
     )
 )
+_WORKER_COLUMNS = (
+    worker.c.uid,
+    worker.c.host,
+    worker.c.pid,
+    worker.c.beats,
+    worker.c.started_at,
+    worker.c.run_id,
+    worker.c.process,
+    worker.c.beat_at,
+)
 _HOLDER = (
-    select(worker.c.uid, worker.c.host, worker.c.pid, worker.c.beats, worker.c.started_at)
+    select(*_WORKER_COLUMNS)
     .select_from(lease.outerjoin(worker, worker.c.uid == lease.c.worker))
     .where(lease.c.key == bindparam("question"))
 )
@@ -82,7 +98,11 @@ _TAKE_OVER = (
 _RELEASE = delete(lease).where(
     lease.c.key == bindparam("question"), lease.c.worker == bindparam("holder")
 )
-_BEAT = update(worker).where(worker.c.uid == bindparam("me")).values(beats=worker.c.beats + 1)
+_BEAT = (
+    update(worker)
+    .where(worker.c.uid == bindparam("me"))
+    .values(beats=worker.c.beats + 1, beat_at=bindparam("now"))
+)
 
 
 _ABOUT_CALL = 6
@@ -103,6 +123,15 @@ class Calls:
             key: Hash of everything that determines the reply.
         """
         row = self._database.glimpse(_REPLY, {"question": key})
+        return None if row is None else StoredReply(*row)
+
+    def unusable_reply(self, key: str) -> StoredReply | None:
+        """Find the latest reply to a question that could not be used; None without one.
+
+        Args:
+            key: Hash of everything that determines the reply.
+        """
+        row = self._database.glimpse(_UNUSABLE_REPLY, {"question": key})
         return None if row is None else StoredReply(*row)
 
     def save(self, asked: AskedReply, reply: StoredReply) -> RunTotals | None:
@@ -154,7 +183,7 @@ class Calls:
     def reply_in(self, batch_uid: str, key: str) -> StoredReply | None:
         """Give the reply that a question got in a batch, usable or not; None without one."""
         statement = (
-            select(*_REPLY_COLUMNS)
+            select(*_REPLY_COLUMNS, judge_call.c.id)
             .where(judge_call.c.key == key, judge_call.c.batch_uid == batch_uid)
             .limit(1)
         )
@@ -248,12 +277,21 @@ class Calls:
         self._database.write(lambda connection: connection.execute(changed))
 
     def begin(self, me: WorkerRow) -> None:
-        """Enter a process that is about to ask."""
-        self._database.write(lambda connection: connection.execute(insert(worker), asdict(me)))
+        """Enter a process that is about to ask, or to work on a run."""
+        row = asdict(me)
+        row["run_id"] = row.pop("run")
+        self._database.write(lambda connection: connection.execute(insert(worker), row))
 
     def beat(self, uid: str) -> None:
         """Say that a process is alive."""
-        self._database.write(lambda connection: connection.execute(_BEAT, {"me": uid}))
+        now = {"me": uid, "now": self._clock()}
+        self._database.write(lambda connection: connection.execute(_BEAT, now))
+
+    def workers(self, runs: Collection[RunId]) -> tuple[WorkerRow, ...]:
+        """List the processes that say they work on one of some runs, dead ones too."""
+        statement = select(*_WORKER_COLUMNS).where(worker.c.run_id.in_(runs))
+        with self._database.reading() as connection:
+            return tuple(WorkerRow(*row) for row in connection.execute(statement))
 
     def end(self, uid: str) -> None:
         """Take a process and all its leases away."""

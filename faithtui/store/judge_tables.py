@@ -70,7 +70,7 @@ class JudgeMemoryTable(Stored, table=True):
 
 
 class WorkerTable(Stored, table=True):
-    """A process that asks. It is alive as long as it counts."""
+    """A process that asks, or works on a run. It is alive as long as it counts."""
 
     __tablename__: ClassVar[str] = "worker"
 
@@ -80,6 +80,12 @@ class WorkerTable(Stored, table=True):
     beats: int
     """Counts up while it lives. No time: a clock that jumps must not kill it."""
     started_at: datetime = Field(sa_type=UTCDateTime)
+    run_id: int | None
+    """The run it works on; none: it works on batches of several."""
+    process: str | None = Field(sa_type=StoredText)
+    """Tells the process from a later one with its number; none: this system cannot."""
+    beat_at: datetime | None = Field(sa_type=UTCDateTime)
+    """When it counted last. Only read for a process of another machine, which cannot be asked."""
 
 
 class LeaseTable(Stored, table=True):

@@ -154,6 +154,8 @@ class RunTable(Stored, table=True):
     """Windows to which the metric does not apply."""
     undefined: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Conversations of which no window has a score, because nothing was judged or compared."""
+    incomplete: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations that lack a verdict and therefore have no score."""
     claims: int = 0
     missing: int = 0
     labelled: int = 0
@@ -179,6 +181,8 @@ class RunTable(Stored, table=True):
     """What it may cost, in units of 1e-9 US dollars; none: no limit."""
     budget_tokens: int | None = Field(sa_type=BigInteger)
     """Tokens it may use, read and written; none: no limit."""
+    max_failures: str | None = Field(sa_type=StoredText)
+    """After how many failures it stops, such as `10` or `5%`; none: as many as by default."""
     batch: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
     """Its questions go through the provider's batches."""
     claims_run: int | None
@@ -258,6 +262,9 @@ class RunItemTable(Stored, table=True):
     corrected_scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
     checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Version of the checks its findings are from; 0: not checked since it was last judged."""
+    asked_after: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Newest call when what it lacked was last asked for again; 0: never. What earlier calls left
+    unanswered is asked again, later ones count as asked."""
     checked_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Claims that were looked for in their answers; 0 while it is not checked."""
     phantom_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})

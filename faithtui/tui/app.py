@@ -273,7 +273,7 @@ class FaithApp(LeavingApp):
         session, settings = self.session, event.configured.settings
         session.configured = event.configured
         session.preferences = Preferences.of(settings)
-        session.defaults = Defaults(settings.judge, settings.base_url, settings.concurrency)
+        session.defaults = Defaults.of(settings)
         if event.keymap is not None:
             # Changed in place: panes that show keys hold it.
             session.keymap.clear()

@@ -165,6 +165,7 @@ _REFUSED = [
     ("--preview", "--concurrency", "2"),
     ("--preview", "--budget-usd", "2"),
     ("--preview", "--budget-tokens", "2"),
+    ("--preview", "--max-failures", "5"),
     ("--preview", "--wait"),
 ]
 
@@ -184,6 +185,7 @@ _TAKEN = [
     ("--concurrency", "2"),
     ("--budget-usd", "2"),
     ("--budget-tokens", "2000000"),
+    ("--max-failures", "5%"),
     ("--wait",),
     ("--log-prompts",),
     ("--preview",),

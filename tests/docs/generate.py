@@ -26,6 +26,7 @@ from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from faithtui import errors
 from faithtui.cli.main import app
+from faithtui.cli.run_outcome import INCOMPLETE, WAITS
 from faithtui.cli.telling import INTERRUPTED
 from faithtui.config import PRESETS
 from faithtui.domain import estimates
@@ -104,6 +105,15 @@ def exit_codes() -> str:
         for code, kind in sorted(kinds.items())
         if kind is not FaithtuiError
     ]
+    rows += [
+        [
+            str(INCOMPLETE),
+            "A run ended incomplete: it stopped, failed in part or lacks verdicts.",
+            "",
+        ],
+        [str(WAITS), "A run waits for a batch, or for a file of answers.", ""],
+    ]
+    rows.sort(key=lambda row: int(row[0]))
     rows.append([str(INTERRUPTED), "Interrupted with Ctrl-C; what was answered is stored.", ""])
     return _table(["code", "meaning", "error"], rows)
 

@@ -100,7 +100,7 @@ async def test_f27_a_judge_that_gets_every_second_reply_wrong_loses_little_and_i
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
         while ran.row.failed:
-            ran = await judged(store, server, provider, run=ran.run, retry_failed=True)
+            ran = await judged(store, server, provider, run=ran.run, retry_unfinished=True)
     assert ran.state is RunState.DONE
     assert ran.scores == clean
 

@@ -126,7 +126,7 @@ async def judged(
     deadline: Deadline = after_seconds,
     around: Circumstances | None = None,
     control: RunControl | None = None,
-    retry_failed: bool = False,
+    retry_unfinished: bool = False,
     on_event: Callable[[RunEvent], None] = lambda event: None,
     **changes: object,
 ) -> Ran:
@@ -141,7 +141,7 @@ async def judged(
         deadline: Keeps the time of requests.
         around: What the run shares with others; None: nothing, and it waits little.
         control: Handles.
-        retry_failed: Take up failed conversations again.
+        retry_unfinished: Take up failed conversations again.
         on_event: Told of every event besides.
         changes: Of the order.
     """
@@ -162,7 +162,7 @@ async def judged(
         judge=judge_of(server, provider, timeout_s=timeout_s, deadline=deadline),
         around=around,
         control=control,
-        retry_failed=retry_failed,
+        retry_unfinished=retry_unfinished,
     )
     # The server notes a request when it is done with it, a moment after the answer is here.
     assert await asyncio.to_thread(server.wait_until_idle)

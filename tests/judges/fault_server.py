@@ -74,6 +74,8 @@ class FaultConfig:
     unsupported_status: int = 400
     ignores: tuple[str, ...] = ()
     """Ways that are accepted and then not kept to."""
+    empty_tools: bool = False
+    """Tools are called, and with no input at all."""
     waits_for: int = 0
     """Nothing is answered before so many requests have come in all."""
     holds_after: int | None = None
@@ -308,6 +310,8 @@ class FaultServer:
         fault_or_none = self._fault(asked, attempt)
         if fault_or_none is None and asked.rung in self.config.ignores:
             return written(asked, Fault("prose_only"), "ignored")
+        if fault_or_none is None and self.config.empty_tools and asked.rung == "tool":
+            return written(asked, Fault("empty_object"), "empty_tool")
         most = self.config.answers_no_more_than
         if most is not None and self._billed >= most:
             return Said("waiting", 0, b"", billed=False, fault=Fault("hang"))

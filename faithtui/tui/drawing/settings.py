@@ -30,6 +30,7 @@ SECTIONS = (
             "tokens_per_minute",
             "prices",
             "redact",
+            "max_failures",
         ),
     ),
     Section("Review", ("reviewer", "blind", "auto_advance")),
@@ -46,6 +47,8 @@ MEANINGS: Mapping[str, str] = {
     "judge": "Who judges when a new run names nobody: provider:model.",
     "base_url": "Address of an OpenAI-compatible server; unset: the provider's own.",
     "concurrency": "Questions in flight at once.",
+    "max_failures": "A run stops after so many questions that failed alike in a row, such as 10, "
+    "or above this share of its conversations that failed, such as 5%.",
     "requests_per_minute": "Most requests to one account; unset: as many as the provider takes.",
     "tokens_per_minute": "Most tokens to one account; unset: as many as the provider takes.",
     "prices": "A price table of your own; unset: the one that comes with the program.",
