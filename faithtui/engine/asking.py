@@ -1,8 +1,9 @@
 """The `Ask` a metric gets: stored replies first, then the judge, and every reply kept.
 
 What concerns a question and not one request stands here: equal questions share one call, an answer
-that was cut is asked for again with more room, and one that cannot be used with the reason.
-`answer_limit` ends all of it.
+that was cut is asked for again with a higher limit, and one that cannot be used with the reason.
+Each of these forms has a key of its own, so that a run by batches, which begins again after every
+answer, finds them in the store as any other run does. `answer_limit` ends all of it.
 """
 
 import asyncio
@@ -62,6 +63,9 @@ class Sends(Protocol):
         self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Put a question until it is answered or will not be."""
+
+    def count_unreadable(self, key: str) -> int:
+        """Count answers to a question, of earlier turns at the run, that were no replies."""
 
 
 class Asker:
@@ -186,16 +190,27 @@ class Asker:
             JudgeError: No usable answer after retries and repairs.
         """
         request = self.request_of(question)
-        for earlier in range(1, REPAIRS + 2):
+        doublings = repairs = 0
+        while True:
+            may_double = doublings < DOUBLINGS
             try:
-                return await self._shared(question, request, item, window)
-            except (JudgeReplyTruncated, JudgeRefused, JudgeAnswersUsedUp):
+                return await self._shared(question, request, item, window, or_cut=may_double)
+            except JudgeReplyTruncated as error:
+                if not may_double:
+                    raise JudgeReplyTruncated(
+                        f"{error}, also when it was raised to {request.max_tokens:,}; choose a "
+                        "model that keeps its answers short",
+                        raw=error.raw,
+                    ) from error
+                doublings += 1
+                request = replace(request, max_tokens=request.max_tokens * 2)
+            except (JudgeRefused, JudgeAnswersUsedUp):
                 raise
             except JudgeReplyInvalid as error:
-                if earlier > REPAIRS:
+                if repairs >= REPAIRS:
                     raise
-                request = repaired(request, question.prompt, error, earlier)
-        raise AssertionError("the last repair either returns or raises")
+                repairs += 1
+                request = repaired(request, question.prompt, error, repairs)
 
     def request_of(self, question: Question[Any]) -> JudgeRequest:
         """Put a question into the form a judge gets."""
@@ -216,21 +231,30 @@ class Asker:
         request: JudgeRequest,
         item: ItemId | None,
         window: int | None,
+        *,
+        or_cut: bool,
     ) -> T:
         """Let equal questions in the air share one call.
 
         The call belongs to nobody in particular: a conversation that is given up does not take it
         away from another one that waits for it.
+
+        Args:
+            question: The question.
+            request: The form of it that is asked: each limit and each repair has a key of its own.
+            item: The conversation of a run it is asked for.
+            window: Position of the window that asks.
+            or_cut: A stored reply that was cut will do: it is asked with a higher limit next.
         """
         key = reply_key(self._judge.fingerprint, request)
         while True:
-            found, value = self._stored(question, key)
+            found, value = self._stored(question, key, or_cut)
             if found:
                 return value
             in_the_air = self._in_the_air.get(key)
             if in_the_air is None:
                 asked = Asked(key, request.step, item, window, request.replicate, question.count)
-                task = asyncio.create_task(self._called(question, request, asked))
+                task = asyncio.create_task(self._called(question, request, asked, or_cut))
                 self._in_the_air[key] = task, question.count
                 task.add_done_callback(lambda done: self._landed(key, done))
                 value = await asyncio.shield(task)
@@ -249,7 +273,7 @@ class Asker:
                 if theirs is not question.count:
                     question.count.answers += theirs.answers - before
 
-    def _stored(self, question: Question[T], key: str) -> tuple[bool, T]:
+    def _stored(self, question: Question[T], key: str, or_cut: bool) -> tuple[bool, T]:
         """Look a question up.
 
         Returns:
@@ -258,13 +282,15 @@ class Asker:
         Raises:
             JudgeReplyInvalid: There is one that this question cannot use.
         """
-        stored = self._replies.find(key)
+        stored = self._replies.find(key, or_cut=or_cut)
         if stored is None:
             return False, None  # type: ignore[return-value]  # read only where True
         self.tally.calls_stored += 1
         self.tally.step(question.step).stored += 1
         question.count.answers += 1
         reply = from_store(stored)
+        if reply.stop is Stop.LENGTH:
+            question.count.answers += self._sender.count_unreadable(key)
         self._on_reply(question.step, reply, True)
         return True, understood(question, reply)
 
@@ -273,42 +299,29 @@ class Asker:
         if not task.cancelled():
             task.exception()  # marks it as seen, for when nobody waits any more
 
-    async def _called(self, question: Question[T], request: JudgeRequest, asked: Asked) -> T:
+    async def _called(
+        self, question: Question[T], request: JudgeRequest, asked: Asked, or_cut: bool
+    ) -> T:
         """Ask, unless somebody else is asking the same: then wait for their answer."""
-        is_ours = await self._leases.wait_for(
-            asked.key, lambda: self._replies.find(asked.key) is not None
-        )
-        if not is_ours:
-            _, value = self._stored(question, asked.key)
-            return value
-        is_kept = False
-        try:
-            value = await self._whole(question, request, asked)
-            is_kept = True
-            return value
-        finally:
-            if not is_kept:  # a usable reply ends the lease as it is kept
-                await self._leases.give_back(asked.key)
-
-    async def _whole(self, question: Question[T], request: JudgeRequest, asked: Asked) -> T:
-        """Ask until an answer is whole, with a higher limit of tokens each time it is not."""
 
         def understand(reply: JudgeReply) -> T:
             self._on_reply(question.step, reply, False)
             return understood(question, reply)
 
-        for doublings_left in range(DOUBLINGS, -1, -1):
-            try:
-                return await self._sender.put(asked, request, understand)
-            except JudgeReplyTruncated as error:
-                if not doublings_left:
-                    raise JudgeReplyTruncated(
-                        f"{error}, also when it was raised to {request.max_tokens:,}; choose a "
-                        "model that keeps its answers short",
-                        raw=error.raw,
-                    ) from error
-                request = replace(request, max_tokens=request.max_tokens * 2)
-        raise AssertionError("the last doubling either returns or raises")
+        is_ours = await self._leases.wait_for(
+            asked.key, lambda: self._replies.find(asked.key, or_cut=or_cut) is not None
+        )
+        if not is_ours:
+            _, value = self._stored(question, asked.key, or_cut)
+            return value
+        is_kept = False
+        try:
+            value = await self._sender.put(asked, request, understand)
+            is_kept = True
+            return value
+        finally:
+            if not is_kept:  # a usable reply ends the lease as it is kept
+                await self._leases.give_back(asked.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,9 +146,9 @@ class StoreReplies:
         self._worker = worker
         self._on_totals = on_totals
 
-    def find(self, key: str) -> StoredReply | None:
-        """Give the usable reply to the question with this key, if there is one."""
-        return self._recorder.store.calls.reply(key)
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+        """Give the usable reply to the question with this key, or one that was cut."""
+        return self._recorder.store.calls.reply(key, or_cut=or_cut)
 
     async def ready(self) -> None:
         """Wait until what is bought can be kept."""

@@ -134,7 +134,9 @@ class BatchClient(Protocol):
             JudgeError: As for a question.
         """
 
-    def results(self, batch_id: str, *, plain: Collection[str] = ()) -> AsyncGenerator[BatchResult]:
+    def results(
+        self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
+    ) -> AsyncGenerator[BatchResult]:
         """Read the results of a batch that has ended, one after the other, in any order.
 
         Questions of the batch that do not appear were not answered. Errors are those of a single
@@ -143,6 +145,7 @@ class BatchClient(Protocol):
         Args:
             batch_id: The provider's id.
             plain: Ids of questions without a schema, whose replies nothing bound.
+            pictured: Ids of questions about conversations with images, which a model may not take.
 
         Raises:
             JudgeRequestRejected: It has not ended, or the provider does not have it any more.
@@ -172,12 +175,15 @@ class QuestionFile(Protocol):
             JudgeRequestRejected: The protocol has no way to say it, or the redaction hook fails.
         """
 
-    def result(self, line: Mapping[str, object], *, is_plain: bool) -> JudgeReply | JudgeError:
+    def result(
+        self, line: Mapping[str, object], *, is_plain: bool, with_images: bool = False
+    ) -> JudgeReply | JudgeError:
         """Read what came of a question.
 
         Args:
             line: A JSON object.
             is_plain: The question had no schema.
+            with_images: It was about a conversation with images.
         """
 
 

@@ -48,6 +48,15 @@ _REPLY = (
     .order_by(judge_call.c.id)
     .limit(1)
 )
+_REPLY_OR_CUT = (
+    select(*_REPLY_COLUMNS)
+    .where(
+        judge_call.c.key == bindparam("question"),
+        judge_call.c.usable | (judge_call.c.stop == "length"),
+    )
+    .order_by(judge_call.c.usable.desc(), judge_call.c.id)
+    .limit(1)
+)
 _SAVE = insert(judge_call)
 _OF_REPLY = tuple(each.name for each in fields(StoredReply))
 _COUNT_CALL = (
@@ -96,13 +105,14 @@ class Calls:
         self._database = database
         self._clock = clock
 
-    def reply(self, key: str) -> StoredReply | None:
+    def reply(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Find the first usable reply to a question; None when it was never answered.
 
         Args:
             key: Hash of everything that determines the reply.
+            or_cut: Where none is usable, one that ran into the limit of tokens will do.
         """
-        row = self._database.glimpse(_REPLY, {"question": key})
+        row = self._database.glimpse(_REPLY_OR_CUT if or_cut else _REPLY, {"question": key})
         return None if row is None else StoredReply(*row)
 
     def save(self, asked: AskedReply, reply: StoredReply) -> RunTotals | None:
