@@ -30,6 +30,7 @@ from faithtui.engine.course import Course, Ending, judge_of, same_metric, to_its
 from faithtui.engine.events import EventSink, RunStarted
 from faithtui.engine.examples import kept
 from faithtui.engine.pricing import TablePrices
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.engine.writing import replace_file
 from faithtui.errors import ExportError, InputError
 from faithtui.judges.base import Judge, JudgeRequest
@@ -88,6 +89,7 @@ async def export_questions(
     count = 0
     _refuse_existing(path)
     async with sole(store):
+        UnstoredReplies(store.path).read_back(store)
         row = store.runs.row(run)
         spec = row.spec
         lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)

@@ -22,6 +22,7 @@ from faithtui.engine.ladder import Ladder
 from faithtui.engine.leasing import Leases, NoLeases, StoreLeases
 from faithtui.engine.pricing import TablePrices
 from faithtui.engine.recording import StoreImages, StoreReplies
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import JudgeError, StoreError
 from faithtui.judges.base import Judge, Rung
 from faithtui.metrics.base import STOPS_THE_RUN
@@ -69,6 +70,7 @@ async def execute(
         CancelledError: Let through after the run is marked as cancelled.
     """
     around = around or Circumstances()
+    UnstoredReplies(store.path).read_back(store)
     row = store.runs.row(run)
     metric = same_metric(row, kept(store, row.spec.examples))
     if judge is None:
@@ -113,6 +115,9 @@ async def _through(course: Course, judge: Judge, around: Circumstances) -> Endin
         except asyncio.CancelledError:
             await _landed(course, asker)
             raise
+        except StoreError as error:
+            await _landed(course, asker)
+            raise course.recorder.unstored.explain(error) from error
         finally:
             await asker.aclose()
             retries = course.control.tally.retries
@@ -144,8 +149,9 @@ async def _leases(course: Course, judge: Judge) -> AsyncIterator[Leases]:
         yield NoLeases()
         return
     leases = StoreLeases(course.store, write=course.recorder.add)
-    async with leases.alive():
-        yield leases
+    with course.recorder.unstored.reserve():
+        async with leases.alive():
+            yield leases
 
 
 def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) -> Asker:
