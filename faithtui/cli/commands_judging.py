@@ -11,6 +11,7 @@ from faithtui.cli.options import (
     SplitOption,
     StoreOption,
     common,
+    timeout_option,
     typed_options,
 )
 
@@ -155,6 +156,7 @@ def run(
     concurrency: Annotated[
         int | None, typer.Option(metavar="N", help="Questions in the air at once. [8, or as set]")
     ] = None,
+    timeout: Annotated[float | None, timeout_option("120")] = None,
     budget_usd: Annotated[
         float | None,
         typer.Option(
@@ -170,7 +172,8 @@ def run(
         typer.Option(
             metavar="RUN",
             help="Go on with a run as it was begun, failed conversations included; takes "
-            "--concurrency, --budget-usd, --budget-tokens, --wait, --log-prompts and --preview.",
+            "--concurrency, --timeout, --budget-usd, --budget-tokens, --wait, --log-prompts and "
+            "--preview.",
             show_default=False,
         ),
     ] = None,
@@ -224,6 +227,7 @@ def run(
         sources=tuple(source or ()),
         limit=limit,
         concurrency=concurrency,
+        timeout_s=timeout,
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
         batch=batch,

@@ -28,6 +28,7 @@ from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import read_split
 from faithtui.errors import ConfigError, JudgeError, StoreError
+from faithtui.judges.deadlines import check_timeout
 from faithtui.logbook import PROMPTS_FILE, open_log
 from faithtui.metrics.registry import METRICS, entry
 from faithtui.paths import log_dir
@@ -60,6 +61,8 @@ class Order:
     split: str | None
     limit: int | None
     concurrency: int | None
+    timeout_s: float | None = None
+    """Seconds one question may take; None: as set."""
     budget_usd: float | None = None
     budget_tokens: int | None = None
     batch: bool = False
@@ -69,7 +72,9 @@ class Order:
     log_prompts: bool = False
 
 
-_BESIDE_PREVIEW = frozenset(("--concurrency", "--budget-usd", "--budget-tokens", "--wait"))
+_BESIDE_PREVIEW = frozenset(
+    ("--concurrency", "--timeout", "--budget-usd", "--budget-tokens", "--wait")
+)
 """Options that say how a run goes on, of which a preview of its rest makes nothing."""
 _BESIDE_RESUME = _BESIDE_PREVIEW.union(
     ("--resume", "--preview", "--log-prompts", "--store", "--json")
@@ -106,6 +111,8 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
     """Start runs, or go on with one; 0, 5 when a judge failed somewhere."""
     settings = load_settings()
     around = replace(around_of(settings), log_prompts=order.log_prompts)
+    if order.timeout_s is not None:
+        around = replace(around, timeout_s=check_timeout(order.timeout_s, "--timeout"))
     open_log(log_dir(), prompts=order.log_prompts)
     if order.log_prompts:
         say(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
@@ -158,6 +165,7 @@ def around_of(settings: Settings) -> Circumstances:
         tokens_per_minute=settings.tokens_per_minute,
         prices=settings.prices,
         redact=settings.redact,
+        timeout_s=settings.timeout_s,
     )
 
 

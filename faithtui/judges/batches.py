@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from faithtui.errors import ConfigError, JudgeError, JudgeUnsupported
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
 from faithtui.judges.endpoints import Endpoint, endpoint_of
 from faithtui.judges.keys import key_for
 from faithtui.judges.redaction import Redact
@@ -227,7 +227,7 @@ def open_batches(
     ref: str,
     *,
     base_url: str | None = None,
-    timeout_s: float = 120.0,
+    timeout_s: float = TIMEOUT_S,
     environ: Mapping[str, str] | None = None,
     redact: Redact | None = None,
     deadline: Deadline = after_seconds,
