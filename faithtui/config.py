@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.errors import ConfigError
+from faithtui.judges.deadlines import TIMEOUTS, is_timeout
 from faithtui.paths import config_file, default_store
 from faithtui.toml_text import TomlText, read_toml, told
 
@@ -47,6 +48,7 @@ _ALLOWED: Final = {
     "auto_advance": "true or false",
     "requests_per_minute": "a whole number from 1",
     "tokens_per_minute": "a whole number from 1",
+    "timeout_s": TIMEOUTS,
     "prices": "the path of a price table",
     "redact": 'a function such as "package.module:function"',
 }
@@ -108,6 +110,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "auto_advance": lambda value: isinstance(value, bool),
     "requests_per_minute": _is_count,
     "tokens_per_minute": _is_count,
+    "timeout_s": lambda value: value is None or is_timeout(value),
     "prices": lambda value: value is None or _is_path(value),
     "redact": lambda value: value is None or (_is_name(value) and ":" in str(value)),
 }
@@ -148,6 +151,9 @@ class Settings:
     """Most requests a minute to one account; None: as many as the provider takes."""
     tokens_per_minute: int | None = None
     """Most tokens a minute to one account; None: as many as the provider takes."""
+    timeout_s: float | None = None
+    """Seconds one question may take, from connecting to the last byte; [1, 86400]. None: 120, and
+    30 where a judge is only tried."""
     prices: Path | None = None
     """A price table of the user's own; None: the one that comes with the program."""
     redact: str | None = None
@@ -261,8 +267,9 @@ def checked(file: TomlText, environment: Mapping[str, str]) -> Configured:
     values["store"] = Path(values["store"]).expanduser()
     if values.get("prices") is not None:
         values["prices"] = Path(values["prices"]).expanduser()
-    if "audit_share" in values:
-        values["audit_share"] = float(values["audit_share"])
+    for name in ("audit_share", "timeout_s"):
+        if values.get(name) is not None:
+            values[name] = float(values[name])
     settings = Settings(**values)
     origins = {
         name: Origin.ENVIRONMENT

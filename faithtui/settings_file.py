@@ -71,6 +71,8 @@ def read_value(name: str, text: str, now: object) -> Value | None:
         return None
     if name in _COUNTS:
         now = 0
+    if name == "timeout_s":
+        now = 0.0
     if isinstance(now, bool) or name == "ascii":
         if word.casefold() not in ("true", "false"):
             raise ConfigError(f"`{name}` is not valid; expected {allowed(name)}")

@@ -12,6 +12,7 @@ from faithtui.cli.options import (
     SplitOption,
     StoreOption,
     common,
+    timeout_option,
     typed_options,
 )
 from faithtui.errors import ConfigError
@@ -157,6 +158,7 @@ def run(
     concurrency: Annotated[
         int | None, typer.Option(metavar="N", help="Questions in the air at once. [8, or as set]")
     ] = None,
+    timeout: Annotated[float | None, timeout_option("120")] = None,
     budget_usd: Annotated[
         float | None,
         typer.Option(
@@ -181,8 +183,8 @@ def run(
         typer.Option(
             metavar="RUN",
             help="Go on with a run as it was begun; what failed or lacks a verdict is asked again. "
-            "Takes --concurrency, --budget-usd, --budget-tokens, --max-failures, --wait, "
-            "--log-prompts and --preview.",
+            "Takes --concurrency, --timeout, --budget-usd, --budget-tokens, --max-failures, "
+            "--wait, --log-prompts and --preview.",
             show_default=False,
         ),
     ] = None,
@@ -237,6 +239,7 @@ def run(
         sources=tuple(source or ()),
         limit=limit,
         concurrency=concurrency,
+        timeout_s=timeout,
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
         max_failures=max_failures,

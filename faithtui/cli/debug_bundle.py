@@ -36,6 +36,7 @@ _TOLD: Final = (
     "auto_advance",
     "requests_per_minute",
     "tokens_per_minute",
+    "timeout_s",
 )
 """Settings whose values are told; of the others only where they come from."""
 

@@ -78,7 +78,7 @@ def findings(
         *_store(store, settings),
         *(_key(name) for name in VARIABLES),
         Finding("prices", None, f"of {around.prices.date}, {settings.prices or 'built in'}"),
-        _judge(ref, address, around, offline=offline),
+        _judge(ref, address, around, settings.timeout_s, offline=offline),
         Finding("log", None, str(log_dir() / LOG_FILE)),
         _terminal(),
     ]
@@ -132,7 +132,14 @@ def _key(name: str) -> Finding:
     return Finding(name, None, "set (not shown)" if there else "not set")
 
 
-def _judge(ref: str, base_url: str | None, around: Circumstances, *, offline: bool) -> Finding:
+def _judge(
+    ref: str,
+    base_url: str | None,
+    around: Circumstances,
+    timeout_s: float | None,
+    *,
+    offline: bool,
+) -> Finding:
     """Put two small questions to the judge, unless that needs a network there is to be none of."""
     name = f"judge {ref}"
     if offline and not is_ours(ref):
@@ -144,7 +151,7 @@ def _judge(ref: str, base_url: str | None, around: Circumstances, *, offline: bo
             text = f"it needs a key: {how_to_give(variable)}"
             return Finding(name, False, text, ConfigError.exit_code)
         return Finding(name, None, "not asked, as wanted")
-    trial = asyncio.run(try_judge(ref, base_url, around=around))
+    trial = asyncio.run(try_judge(ref, base_url, timeout_s=timeout_s, around=around))
     return Finding(name, trial.ok, trial.sentence, trial.exit_code)
 
 

@@ -26,6 +26,7 @@ from faithtui.metrics.registry import entry
 from faithtui.store.records import (
     ClaimView,
     ItemRow,
+    ItemState,
     ReviewView,
     RunSpec,
     RunState,
@@ -187,7 +188,7 @@ def _conversations(
             (
                 str(row.number),
                 f"{row.source}/{row.key}",
-                row.state.value,
+                _state(row),
                 _number(None if row.scores is None else row.scores.windowed.value),
                 _number(
                     None
@@ -222,6 +223,15 @@ def _named(store: Store, items: tuple[ItemId, ...], name: str) -> ItemRow:
 
 def _number(value: float | None) -> str:
     return "—" if value is None else f"{value:.2f}"
+
+
+def _state(row: ItemRow) -> str:
+    """Name where a conversation stands: one that lacks a verdict is not done."""
+    if row.state is ItemState.DONE and row.scores is not None:
+        state = row.scores.windowed.state
+        if state is ScoreState.INCOMPLETE:
+            return state.value
+    return row.state.value
 
 
 def _why_unscored(row: ItemRow) -> str | None:

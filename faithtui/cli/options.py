@@ -69,6 +69,17 @@ def typed_options(context: typer.Context) -> list[str]:
     return found
 
 
+def timeout_option(usual: str) -> OptionInfo:
+    """Declare `--timeout` of a command; `usual` says what counts without it."""
+    option: OptionInfo = typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        help=f"How long one question may take, 1 to 86400. [{usual}, or as set]",
+        show_default=False,
+    )
+    return option
+
+
 def reviewer_option(what: str) -> OptionInfo:
     """Declare `--reviewer` of a command; `what` says what that person does there."""
     option: OptionInfo = typer.Option(metavar="NAME", help=f"{what} [the login name, or as set]")

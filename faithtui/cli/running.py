@@ -30,6 +30,7 @@ from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import read_split
 from faithtui.errors import ConfigError, StoreError
+from faithtui.judges.deadlines import check_timeout
 from faithtui.logbook import PROMPTS_FILE, open_log
 from faithtui.metrics.registry import METRICS, entry
 from faithtui.paths import log_dir
@@ -62,6 +63,8 @@ class Order:
     split: str | None
     limit: int | None
     concurrency: int | None
+    timeout_s: float | None = None
+    """Seconds one question may take; None: as set."""
     budget_usd: float | None = None
     budget_tokens: int | None = None
     max_failures: str | None = None
@@ -74,7 +77,7 @@ class Order:
 
 
 _BESIDE_PREVIEW = frozenset(
-    ("--concurrency", "--budget-usd", "--budget-tokens", "--max-failures", "--wait")
+    ("--concurrency", "--timeout", "--budget-usd", "--budget-tokens", "--max-failures", "--wait")
 )
 """Options that say how a run goes on, of which a preview of its rest makes nothing."""
 _BESIDE_RESUME = _BESIDE_PREVIEW.union(
@@ -116,6 +119,8 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
     """
     settings = load_settings()
     around = replace(around_of(settings), log_prompts=order.log_prompts)
+    if order.timeout_s is not None:
+        around = replace(around, timeout_s=check_timeout(order.timeout_s, "--timeout"))
     open_log(log_dir(), prompts=order.log_prompts)
     if order.log_prompts:
         say(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
@@ -169,6 +174,7 @@ def around_of(settings: Settings) -> Circumstances:
         tokens_per_minute=settings.tokens_per_minute,
         prices=settings.prices,
         redact=settings.redact,
+        timeout_s=settings.timeout_s,
     )
 
 

@@ -1,8 +1,9 @@
 """The `Ask` a metric gets: stored replies first, then the judge, and every reply kept.
 
 What concerns a question and not one request stands here: equal questions share one call, an answer
-that was cut is asked for again with more room, and one that cannot be used with the reason.
-`answer_limit` ends all of it.
+that was cut is asked for again with a higher limit, and one that cannot be used with the reason.
+Each of these forms has a key of its own, so that a run by batches, which begins again after every
+answer, finds them in the store as any other run does. `answer_limit` ends all of it.
 """
 
 import asyncio
@@ -63,6 +64,9 @@ class Sends(Protocol):
         self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Put a question until it is answered or will not be."""
+
+    def count_unreadable(self, key: str) -> int:
+        """Count answers to a question, of earlier turns at the run, that were no replies."""
 
 
 class Asker:
@@ -222,44 +226,66 @@ class Asker:
         window: int | None,
         asked_after: int,
     ) -> T:
-        """Ask until an answer can be used, each time with the reason why the last one cannot."""
-        request, first = self._answered_form(question, request)
-        for earlier in range(first, REPAIRS + 2):
+        """Ask until an answer can be used.
+
+        A cut answer is asked for again with a higher limit, another one with what is wrong with it.
+        """
+        request, doublings, repairs = self._answered_form(question, request)
+        while True:
+            may_double = doublings < DOUBLINGS
             try:
-                return await self._shared(question, request, item, window, asked_after)
-            except (JudgeReplyTruncated, JudgeRefused, JudgeAnswersUsedUp):
+                return await self._shared(
+                    question, request, item, window, asked_after=asked_after, or_cut=may_double
+                )
+            except JudgeReplyTruncated as error:
+                if not may_double:
+                    raise JudgeReplyTruncated(
+                        f"{error}, also when it was raised to {request.max_tokens:,}; choose a "
+                        "model that keeps its answers short",
+                        raw=error.raw,
+                    ) from error
+                doublings += 1
+                request = replace(request, max_tokens=request.max_tokens * 2)
+            except (JudgeRefused, JudgeAnswersUsedUp):
                 raise
             except JudgeReplyInvalid as error:
-                if earlier > REPAIRS:
+                if repairs >= REPAIRS:
                     raise
-                request = repaired(request, question.prompt, error, earlier)
-        raise AssertionError("the last repair either returns or raises")
+                repairs += 1
+                request = repaired(request, question.prompt, error, repairs)
 
     def _answered_form(
         self, question: Question[Any], request: JudgeRequest
-    ) -> tuple[JudgeRequest, int]:
+    ) -> tuple[JudgeRequest, int, int]:
         """Find the form of a question that got a usable answer, after others that got none.
 
         Returns:
-            The form and its place, from 1; the first one where no form has a usable answer.
+            The form, how often its limit was raised, and how often it was repaired; the first form
+            where none has a usable answer.
         """
-        form = request
-        for place in range(1, REPAIRS + 2):
+        form, doublings, repairs = request, 0, 0
+        while True:
             key = reply_key(self._judge.fingerprint, form)
             if self._replies.find(key) is not None:
-                return form, place
+                return form, doublings, repairs
             stored = self._replies.find_unusable(key)
             if stored is None:
                 break
             try:
                 understood(question, from_store(stored))
-            except (JudgeReplyTruncated, JudgeRefused):
+            except JudgeReplyTruncated:
+                doublings += 1
+                form = replace(form, max_tokens=form.max_tokens * 2)
+            except JudgeRefused:
                 break
             except JudgeReplyInvalid as error:
-                form = repaired(form, question.prompt, error, place)
+                repairs += 1
+                form = repaired(form, question.prompt, error, repairs)
             else:
                 break  # nobody has looked at it yet
-        return request, 1
+            if doublings > DOUBLINGS or repairs > REPAIRS:
+                break
+        return request, 0, 0
 
     def request_of(self, question: Question[Any]) -> JudgeRequest:
         """Put a question into the form a judge gets."""
@@ -280,22 +306,32 @@ class Asker:
         request: JudgeRequest,
         item: ItemId | None,
         window: int | None,
+        *,
         asked_after: int,
+        or_cut: bool,
     ) -> T:
         """Let equal questions in the air share one call.
 
         The call belongs to nobody in particular: a conversation that is given up does not take it
         away from another one that waits for it.
+
+        Args:
+            question: The question.
+            request: The form of it that is asked: each limit and each repair has a key of its own.
+            item: The conversation of a run it is asked for.
+            window: Position of the window that asks.
+            asked_after: As in `ask`.
+            or_cut: A stored reply that was cut will do: it is asked with a higher limit next.
         """
         key = reply_key(self._judge.fingerprint, request)
         while True:
-            found, value = self._stored(question, key, asked_after)
+            found, value = self._stored(question, key, or_cut, asked_after)
             if found:
                 return value
             in_the_air = self._in_the_air.get(key)
             if in_the_air is None:
                 asked = Asked(key, request.step, item, window, request.replicate, question.count)
-                task = asyncio.create_task(self._called(question, request, asked))
+                task = asyncio.create_task(self._called(question, request, asked, or_cut))
                 self._in_the_air[key] = task, question.count
                 task.add_done_callback(lambda done: self._landed(key, done))
                 value = await asyncio.shield(task)
@@ -315,7 +351,9 @@ class Asker:
                     question.count.answers += theirs.answers - before
                     question.count.is_earlier = False
 
-    def _stored(self, question: Question[T], key: str, asked_after: int = 0) -> tuple[bool, T]:
+    def _stored(
+        self, question: Question[T], key: str, or_cut: bool, asked_after: int = 0
+    ) -> tuple[bool, T]:
         """Look a question up.
 
         Returns:
@@ -324,7 +362,7 @@ class Asker:
         Raises:
             JudgeReplyInvalid: There is one that this question cannot use.
         """
-        stored = self._replies.find(key)
+        stored = self._replies.find(key, or_cut=or_cut)
         if stored is None:
             return False, None  # type: ignore[return-value]  # read only where True
         self.tally.calls_stored += 1
@@ -333,6 +371,8 @@ class Asker:
         count.is_earlier = 0 < stored.number <= asked_after
         count.answers += not count.is_earlier
         reply = from_store(stored)
+        if reply.stop is Stop.LENGTH:
+            question.count.answers += self._sender.count_unreadable(key)
         self._on_reply(question.step, reply, True)
         return True, understood(question, reply)
 
@@ -341,17 +381,24 @@ class Asker:
         if not task.cancelled():
             task.exception()  # marks it as seen, for when nobody waits any more
 
-    async def _called(self, question: Question[T], request: JudgeRequest, asked: Asked) -> T:
+    async def _called(
+        self, question: Question[T], request: JudgeRequest, asked: Asked, or_cut: bool
+    ) -> T:
         """Ask, unless somebody else is asking the same: then wait for their answer."""
+
+        def understand(reply: JudgeReply) -> T:
+            self._on_reply(question.step, reply, False)
+            return understood(question, reply)
+
         is_ours = await self._leases.wait_for(
-            asked.key, lambda: self._replies.find(asked.key) is not None
+            asked.key, lambda: self._replies.find(asked.key, or_cut=or_cut) is not None
         )
         if not is_ours:
-            _, value = self._stored(question, asked.key)
+            _, value = self._stored(question, asked.key, or_cut)
             return value
         is_kept = False
         try:
-            value = await self._whole(question, request, asked)
+            value = await self._sender.put(asked, request, understand)
             is_kept = True
             self._note_answer(question, value, asked.key)
             return value
@@ -374,26 +421,6 @@ class Asker:
         if question.count.empty == REPAIRS + 1:
             why = f"no answer to `{question.step}` had a verdict"
             self._breaker.note_failure(question.step, key, "no verdict", why)
-
-    async def _whole(self, question: Question[T], request: JudgeRequest, asked: Asked) -> T:
-        """Ask until an answer is whole, with a higher limit of tokens each time it is not."""
-
-        def understand(reply: JudgeReply) -> T:
-            self._on_reply(question.step, reply, False)
-            return understood(question, reply)
-
-        for doublings_left in range(DOUBLINGS, -1, -1):
-            try:
-                return await self._sender.put(asked, request, understand)
-            except JudgeReplyTruncated as error:
-                if not doublings_left:
-                    raise JudgeReplyTruncated(
-                        f"{error}, also when it was raised to {request.max_tokens:,}; choose a "
-                        "model that keeps its answers short",
-                        raw=error.raw,
-                    ) from error
-                request = replace(request, max_tokens=request.max_tokens * 2)
-        raise AssertionError("the last doubling either returns or raises")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from collections.abc import (
     AsyncGenerator,
     Awaitable,
     Callable,
-    Collection,
     Iterator,
     Mapping,
 )
@@ -31,11 +30,12 @@ from faithtui.engine.course import Course, Ending, judge_of, same_metric, to_its
 from faithtui.engine.events import EventSink, RunStarted
 from faithtui.engine.examples import kept
 from faithtui.engine.pricing import TablePrices
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import ExportError, InputError
 from faithtui.files import write_text
 from faithtui.judges.base import Judge, JudgeRequest
 from faithtui.judges.batches import BatchResult, QuestionFile, open_question_file
-from faithtui.store.batch_records import BY_FILE, BatchQuestion
+from faithtui.store.batch_records import BY_FILE, BatchQuestion, WaitingQuestion
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 
@@ -89,6 +89,7 @@ async def export_questions(
     count = 0
     _refuse_existing(path)
     async with sole(store):
+        UnstoredReplies(store.path).read_back(store)
         row = store.runs.row(run)
         spec = row.spec
         lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)
@@ -173,8 +174,7 @@ async def import_answers(
                     if batch.run != run:
                         continue
                     waiting = batches.waiting(batch.uid)
-                    plain = {str(number) for number, each in waiting.items() if each.is_plain}
-                    results = _results(path, form, batch.uid, plain)
+                    results = _results(path, form, batch.uid, waiting)
                     read = await read_results(course, around, batch, results)
                     imported.answered += read.answered
                     imported.failed += read.failed
@@ -282,9 +282,14 @@ def _name_of(line: Mapping[str, object]) -> str:
 
 
 async def _results(
-    path: Path, form: QuestionFile, uid: str, plain: Collection[str]
+    path: Path, form: QuestionFile, uid: str, waiting: Mapping[int, WaitingQuestion]
 ) -> AsyncGenerator[BatchResult]:
+    plain = {str(number) for number, each in waiting.items() if each.is_plain}
+    pictured = {str(number) for number, each in waiting.items() if each.has_images}
     for line in _lines(path):
         batch, _, number = _name_of(line).partition("-")
         if batch == uid:
-            yield number, form.result(line, is_plain=number in plain)
+            yield (
+                number,
+                form.result(line, is_plain=number in plain, with_images=number in pictured),
+            )

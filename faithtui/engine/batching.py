@@ -82,9 +82,7 @@ async def advance(
 
         async def through(course: Course) -> Ending:
             try:
-                opening = clients or open_batches(
-                    row.spec.judge, base_url=row.spec.base_url, redact=around.redact
-                )
+                opening = clients or _batches_of(row, around)
             except JudgeUnsupported as error:
                 return RunState.STOPPED, f"{error}. {by_file(run)}"
             async with opening as client, judge as opened:
@@ -122,8 +120,7 @@ async def cancel(
                 batches.give_up(each.uid, "cancelled")
         handed = [each for each in rows if each.provider_id != BY_FILE]
         if handed:
-            opening = open_batches(row.spec.judge, base_url=row.spec.base_url, redact=around.redact)
-            async with opening as client:
+            async with _batches_of(row, around) as client:
                 for each in handed:
                     name = each.provider_id or await client.find(
                         each.uid,
@@ -142,6 +139,21 @@ async def cancel(
                         batches.give_up(each.uid, str(error))
         store.runs.set_state(run, RunState.CANCELLED)
     return out
+
+
+def _batches_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManager[BatchClient]:
+    """Open the Batch API of a run's judge.
+
+    Raises:
+        ConfigError: Its key is missing, or its address cannot be used.
+        JudgeUnsupported: It has none.
+    """
+    return open_batches(
+        row.spec.judge,
+        base_url=row.spec.base_url,
+        timeout_s=around.timeout_s,
+        redact=around.redact,
+    )
 
 
 def by_file(run: RunId) -> str:

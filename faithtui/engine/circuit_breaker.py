@@ -5,6 +5,7 @@ minutes for it. What comes here was answered and paid for, or refused one questi
 """
 
 from collections import defaultdict
+from typing import NoReturn
 
 from faithtui.domain.failure_limit import FailureLimit
 from faithtui.errors import JudgeError, JudgeKeepsFailing
@@ -24,6 +25,8 @@ class CircuitBreaker:
         self._limit = limit
         self._conversations = conversations
         self._unfinished = 0
+        self._stopped: JudgeKeepsFailing | None = None
+        """Why, for all that fails until everything has come to its end."""
         self._failed: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         """By kind of failure and step: keys of the questions since the step was last answered."""
 
@@ -48,7 +51,7 @@ class CircuitBreaker:
         of_kind[_first_step(step)].add(key)
         count = sum(map(len, of_kind.values()))
         if self._limit.in_a_row is not None and count >= self._limit.in_a_row:
-            raise JudgeKeepsFailing(
+            self._stop(
                 f"{count} questions in a row failed in the same way, the last one: {why}. Nothing "
                 "more is asked: choose another model, or allow more with --max-failures"
             )
@@ -69,11 +72,15 @@ class CircuitBreaker:
         self._unfinished += 1
         share = self._limit.share
         if share is not None and self._unfinished > share * self._conversations:
-            raise JudgeKeepsFailing(
+            self._stop(
                 f"{self._unfinished} of {self._conversations} conversations failed or lack a "
                 f"verdict, more than {self._limit}; the last one: {why}. Nothing more is asked: "
                 "choose another model, or allow more with --max-failures"
             )
+
+    def _stop(self, why: str) -> NoReturn:
+        self._stopped = self._stopped or JudgeKeepsFailing(why)
+        raise self._stopped
 
 
 def _first_step(step: str) -> str:

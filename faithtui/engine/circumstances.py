@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from faithtui.engine.limiting import Speed, Traffic
+from faithtui.judges.deadlines import TIMEOUT_S
 from faithtui.judges.prices import PriceTable, read_prices
 from faithtui.judges.redaction import Redact, load_redaction
 
@@ -22,6 +23,8 @@ class Circumstances:
     """What calls cost."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits for seconds between two tries of a question."""
+    timeout_s: float = TIMEOUT_S
+    """Seconds one question may take. No part of what names a question: it changes no answer."""
     log_prompts: bool = False
     """Questions and answers go into a log of their own."""
 
@@ -32,6 +35,7 @@ def circumstances(
     tokens_per_minute: int | None = None,
     prices: Path | None = None,
     redact: str | None = None,
+    timeout_s: float | None = None,
 ) -> Circumstances:
     """Make them from settings.
 
@@ -40,6 +44,7 @@ def circumstances(
         tokens_per_minute: Most tokens per account; None: what the provider takes.
         prices: A table that replaces the built-in one; None: that one.
         redact: `package.module:function`, which every text goes through; None: none does.
+        timeout_s: Seconds one question may take; None: the usual ones.
 
     Raises:
         ConfigError: The table or the function cannot be used.
@@ -48,4 +53,5 @@ def circumstances(
         Traffic(Speed(requests_per_minute, tokens_per_minute)),
         None if redact is None else load_redaction(redact),
         read_prices(prices),
+        timeout_s=TIMEOUT_S if timeout_s is None else timeout_s,
     )

@@ -366,6 +366,7 @@ def judge_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManager[
     return open_judge(
         row.spec.judge,
         base_url=row.spec.base_url,
+        timeout_s=around.timeout_s,
         redact=around.redact,
         calibration=calibration_of(row.spec.calibration),
         log_prompts=around.log_prompts,

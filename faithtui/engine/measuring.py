@@ -44,6 +44,7 @@ from faithtui.engine.keeping import MemoryReplies
 from faithtui.engine.steps import steps_of
 from faithtui.errors import ConfigError, ImagesNotSupported, InputError
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest
+from faithtui.judges.deadlines import TIMEOUT_S, check_timeout
 from faithtui.judges.opening import open_judge
 from faithtui.judges.prices import cost_usd
 from faithtui.metrics.base import Metric, MetricSpec
@@ -209,6 +210,7 @@ def measure(
     images: Mapping[str, bytes] | None = None,
     base_url: str | None = None,
     concurrency: int = CONCURRENCY,
+    timeout_s: float = TIMEOUT_S,
 ) -> Measurement:
     """Measure one conversation, and wait for the result.
 
@@ -224,6 +226,8 @@ def measure(
         images: Bytes of the conversation's images, by SHA-256.
         base_url: Another server that speaks the judge's protocol.
         concurrency: Questions in the air at once, 1 or more.
+        timeout_s: Seconds one question may take, from connecting to the last byte, 1 to 86,400;
+            means nothing to a judge of your own that is given as an object.
 
     Returns:
         The result. Where the metric does not apply, its score is `skipped` with a reason; where a
@@ -262,6 +266,7 @@ def measure(
             images=images,
             base_url=base_url,
             concurrency=concurrency,
+            timeout_s=timeout_s,
         )
     )
 
@@ -276,15 +281,18 @@ async def measure_async(
     images: Mapping[str, bytes] | None = None,
     base_url: str | None = None,
     concurrency: int = CONCURRENCY,
+    timeout_s: float = TIMEOUT_S,
 ) -> Measurement:
     """Measure one conversation on the running event loop; see `measure`."""
     _check_types(conversation, metric, judge, options, claims, images, base_url, concurrency)
+    require_type(timeout_s, int | float, "timeout_s", "a number of seconds")
     if concurrency < 1:
         raise ConfigError(f"concurrency is {concurrency}; expected 1 or more")
+    check_timeout(timeout_s, "timeout_s")
     built = _built(metric, options)
     wanted = built.judge or judge
     opened: AbstractAsyncContextManager[Judge] = (
-        open_judge(wanted, base_url=base_url)
+        open_judge(wanted, base_url=base_url, timeout_s=timeout_s)
         if isinstance(wanted, str)
         else nullcontext(cast(Judge, _CheckedJudge(wanted)))
     )

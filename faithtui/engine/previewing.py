@@ -63,13 +63,14 @@ class _Notes:
     """Questions that need no call, by step; every step, in the order of its first question."""
     conversation: int = 0
 
-    def find(self, key: str) -> StoredReply | None:
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Give the reply to a question, stored or made up before."""
         known = self.questions.get(key)
         if known is not None:
             known.is_shared |= known.conversation != self.conversation
             return self.made_up[key]
-        return self.store.calls.reply(key) or (self.made_up[key] if key in self.before else None)
+        made_up = self.made_up[key] if key in self.before else None
+        return self.store.calls.reply(key, or_cut=or_cut) or made_up
 
     def find_unusable(self, key: str) -> StoredReply | None:
         """Give the latest stored reply to a question that could not be used, if any."""

@@ -24,6 +24,7 @@ from faithtui.engine.ladder import Ladder
 from faithtui.engine.leasing import Leases, NoLeases
 from faithtui.engine.pricing import TablePrices
 from faithtui.engine.recording import StoreImages, StoreReplies
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import JudgeError, StoreError
 from faithtui.judges.base import Judge, Rung
 from faithtui.metrics.base import STOPS_THE_RUN
@@ -71,6 +72,7 @@ async def execute(
         CancelledError: Let through after the run is marked as cancelled.
     """
     around = around or Circumstances()
+    UnstoredReplies(store.path).read_back(store)
     row = store.runs.row(run)
     metric = same_metric(row, kept(store, row.spec.examples))
     if judge is None:
@@ -101,27 +103,32 @@ async def execute(
 async def _through(course: Course, judge: Judge, around: Circumstances) -> Ending:
     store, row = course.store, course.row
     course.waiting = _pending(store, row.id)
-    # Who asks what matters where an answer costs something.
+    # Who asks what matters where an answer costs something, and so does room for the answer.
     leases: Leases = course.leases if judge.account else NoLeases()
-    asker = _asker(course, judge, around, leases)
-    await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
-    course.emit(RunStarted(row.id, course.progress()))
-    left = row.conversations - row.done - row.failed - row.skipped
-    workers = min(MOST_CONCURRENT, left)
-    try:
-        await together(_worker(course, asker) for _ in range(workers))
-    except STOPS_THE_RUN as error:
-        await _landed(course, asker)
-        return RunState.STOPPED, str(error)
-    except asyncio.CancelledError:
-        await _landed(course, asker)
-        raise
-    finally:
-        await asker.aclose()
-        retries = course.control.tally.retries
-        if retries:
-            with contextlib.suppress(StoreError):
-                store.calls.count_retries(row.id, retries)
+    room = course.recorder.unstored.reserve() if judge.account else contextlib.nullcontext()
+    with room:
+        asker = _asker(course, judge, around, leases)
+        await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
+        course.emit(RunStarted(row.id, course.progress()))
+        left = row.conversations - row.done - row.failed - row.skipped
+        workers = min(MOST_CONCURRENT, left)
+        try:
+            await together(_worker(course, asker) for _ in range(workers))
+        except STOPS_THE_RUN as error:
+            await _landed(course, asker)
+            return RunState.STOPPED, str(error)
+        except asyncio.CancelledError:
+            await _landed(course, asker)
+            raise
+        except StoreError as error:
+            await _landed(course, asker)
+            raise course.recorder.unstored.explain(error) from error
+        finally:
+            await asker.aclose()
+            retries = course.control.tally.retries
+            if retries:
+                with contextlib.suppress(StoreError):
+                    store.calls.count_retries(row.id, retries)
     return RunState.DONE, None
 
 

@@ -151,7 +151,8 @@ async def exchange(
             response = (await call()).http_response
     except TimeoutError as error:
         raise JudgeTimeout(
-            f"{endpoint.host} gave no complete answer within {timeout_s:g} s"
+            f"{endpoint.host} gave no complete answer within {timeout_s:g} s; a longer timeout can"
+            " be set for slow judges"
         ) from error
     except sdk_error as error:
         _hide_key_in(error, key)

@@ -4,7 +4,7 @@ Written at every call, so the statements are made once and the transactions are 
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
@@ -22,7 +22,7 @@ from faithtui.store.records import (
     StoredReply,
     WorkerRow,
 )
-from faithtui.store.tables import run
+from faithtui.store.tables import run, run_item
 
 _REPLY_COLUMNS = (
     judge_call.c.text,
@@ -54,7 +54,26 @@ _UNUSABLE_REPLY = (
     .order_by(judge_call.c.id.desc())
     .limit(1)
 )
+_REPLY_OR_CUT = (
+    select(*_REPLY_COLUMNS, judge_call.c.id)
+    .where(
+        judge_call.c.key == bindparam("question"),
+        judge_call.c.usable | (judge_call.c.stop == "length"),
+    )
+    .order_by(judge_call.c.usable.desc(), judge_call.c.id)
+    .limit(1)
+)
 _SAVE = insert(judge_call)
+_SAME = (
+    select(judge_call.c.id)
+    .where(
+        judge_call.c.key == bindparam("question"),
+        judge_call.c.text == bindparam("said"),
+        judge_call.c.latency_ms == bindparam("took"),
+        judge_call.c.request_id.is_not_distinct_from(bindparam("request")),
+    )
+    .limit(1)
+)
 _OF_REPLY = tuple(each.name for each in fields(StoredReply) if each.name != "number")
 _COUNT_CALL = (
     update(run)
@@ -116,13 +135,14 @@ class Calls:
         self._database = database
         self._clock = clock
 
-    def reply(self, key: str) -> StoredReply | None:
+    def reply(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Find the first usable reply to a question; None when it was never answered.
 
         Args:
             key: Hash of everything that determines the reply.
+            or_cut: Where none is usable, one that ran into the limit of tokens will do.
         """
-        row = self._database.glimpse(_REPLY, {"question": key})
+        row = self._database.glimpse(_REPLY_OR_CUT if or_cut else _REPLY, {"question": key})
         return None if row is None else StoredReply(*row)
 
     def unusable_reply(self, key: str) -> StoredReply | None:
@@ -179,6 +199,31 @@ class Calls:
             return None if counted is None else RunTotals(*counted)
 
         return self._database.write(save, durable=True)
+
+    def recover(self, asked: AskedReply, reply: StoredReply) -> None:
+        """Store a reply that could not be stored when it arrived, unless it was after all.
+
+        Args:
+            asked: What it answers. A run that is not in this store is left out.
+            reply: The reply as it came.
+        """
+
+        def recover(connection: Connection) -> None:
+            same = {
+                "question": asked.key,
+                "said": reply.text,
+                "took": reply.latency_ms,
+                "request": reply.request_id,
+            }
+            if connection.execute(_SAME, same).first() is not None:
+                return
+            owner = select(run_item.c.run_id).where(run_item.c.id == asked.item)
+            is_known = asked.item is not None and connection.scalar(owner) == asked.run
+            place = (asked.run, asked.item) if is_known else (None, None)
+            # Whoever held the lease is gone.
+            self.save(replace(asked, run=place[0], item=place[1], worker=None), reply)
+
+        self._database.write(recover, durable=True)
 
     def reply_in(self, batch_uid: str, key: str) -> StoredReply | None:
         """Give the reply that a question got in a batch, usable or not; None without one."""

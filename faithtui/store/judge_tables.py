@@ -25,7 +25,7 @@ class JudgeCallTable(Stored, table=True):
     judge: str = Field(sa_type=StoredText)
     step: str = Field(sa_type=StoredText)
     usable: bool
-    """False: malformed; kept, and never found again."""
+    """False: malformed or cut; kept. Found again only to learn that a limit was too low."""
     text: str = Field(sa_type=StoredText)
     stop: str = Field(sa_type=StoredText)
     structured: bool

@@ -449,8 +449,10 @@ def _create(
 def _unfinished(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
     """Find the conversations of a run that failed or lack a verdict."""
     headline = run_item.c.scores["windowed"]["state"].as_string()
-    lacks_verdicts = (run_item.c.state == ItemState.DONE.value) & (
-        headline == ScoreState.INCOMPLETE.value
+    lacks_verdicts = (
+        (run_item.c.state == ItemState.DONE.value)
+        & run_item.c.score.is_(None)
+        & (headline == ScoreState.INCOMPLETE.value)
     )
     return connection.execute(
         select(run_item.c.id, run_item.c.conversation_id)

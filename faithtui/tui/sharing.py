@@ -17,6 +17,7 @@ class _Wanted(NamedTuple):
     tokens_per_minute: int | None = None
     prices: Path | None = None
     redact: str | None = None
+    timeout_s: float | None = None
 
     @property
     def speed(self) -> tuple[int | None, int | None]:
@@ -48,6 +49,7 @@ class Sharing:
                 settings.tokens_per_minute,
                 settings.prices,
                 settings.redact,
+                settings.timeout_s,
             )
         with self._lock:
             before = self._made

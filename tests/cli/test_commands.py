@@ -183,6 +183,7 @@ def test_options_that_a_resumed_run_would_pass_over_are_refused(
 
 _TAKEN = [
     ("--concurrency", "2"),
+    ("--timeout", "60"),
     ("--budget-usd", "2"),
     ("--budget-tokens", "2000000"),
     ("--max-failures", "5%"),

@@ -61,7 +61,9 @@ def test_a_missing_verdict_is_told_everywhere_and_filled_in_by_resuming(
     (row,) = cli("runs", "--json", "--store", path).json
     assert (row["state"], row["incomplete"], row["missing_verdicts"]) == ("done", 1, 1)
     assert sentence in cli("runs", "--store", path).err
-    assert sentence in cli("show", "1", "--store", path).err
+    shown = cli("show", "1", "--store", path)
+    assert sentence in shown.err
+    assert [line.split()[2] for line in shown.out.splitlines()[1:]].count("incomplete") == 1
     server.config.rules = ()
     before = len(server.entries)
     resumed = cli("run", "--resume", "1", "--store", path)

@@ -136,6 +136,8 @@ def test_what_is_alike_is_counted_until_its_step_is_answered() -> None:
     breaker.note_failure("claims", "c0", "A", "so")
     with pytest.raises(JudgeKeepsFailing, match="3 questions in a row"):
         breaker.note_failure("verdicts-again", "v2", "A", "so")
+    with pytest.raises(JudgeKeepsFailing, match="3 questions in a row"):
+        breaker.note_failure("claims", "c1", "A", "what was on its way says the same")
 
 
 @pytest.mark.parametrize(
