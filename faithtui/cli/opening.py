@@ -199,5 +199,6 @@ def show_app(
 
 
 def has_terminal() -> bool:
-    """Whether somebody sits in front of this process."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Whether somebody sits in front of this process. The app draws on what was stderr at first."""
+    drawn_on = sys.__stderr__
+    return sys.stdin.isatty() and sys.stdout.isatty() and drawn_on is not None and drawn_on.isatty()

@@ -16,6 +16,7 @@ from faithtui.cli.output import hint, plural, put, say
 from faithtui.cli.previewing import announce, show_preview
 from faithtui.cli.progress import ProgressLine, print_event
 from faithtui.cli.run_outcome import exit_code, gravest, how_to_go_on, missing_words
+from faithtui.cli.streams import ReaderGone
 from faithtui.config import Settings, load_settings
 from faithtui.domain.failure_limit import FailureLimit
 from faithtui.domain.ids import RunId
@@ -29,7 +30,7 @@ from faithtui.engine.events import RunEnded, RunEvent
 from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import read_split
-from faithtui.errors import ConfigError, StoreError
+from faithtui.errors import ConfigError, ExportError, StoreError
 from faithtui.judges.deadlines import check_timeout
 from faithtui.logbook import PROMPTS_FILE, open_log
 from faithtui.metrics.registry import METRICS, entry
@@ -267,7 +268,7 @@ def execute(
         if by is signal.SIGINT:
             raise KeyboardInterrupt from None
         raise SystemExit(128 + by) from None
-    except StoreError:
+    except (StoreError, ExportError, ReaderGone):  # the last two where nothing takes the events
         say(f"run {run} stopped; what is stored stays: faithtui run --resume {run}")
         raise
     row = store.runs.row(run)

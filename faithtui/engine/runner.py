@@ -4,7 +4,6 @@ The same code runs in the app's background thread and on the command line. What 
 stored: each reply when it arrives, each window whole or not at all.
 """
 
-import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -117,12 +116,12 @@ async def _through(course: Course, judge: Judge, around: Circumstances) -> Endin
         except STOPS_THE_RUN as error:
             await _landed(course, asker)
             return RunState.STOPPED, str(error)
-        except asyncio.CancelledError:
-            await _landed(course, asker)
-            raise
         except StoreError as error:
             await _landed(course, asker)
             raise course.recorder.unstored.explain(error) from error
+        except BaseException:  # cancelled, or nobody hears the events: answers are paid for still
+            await _landed(course, asker)
+            raise
         finally:
             await asker.aclose()
             retries = course.control.tally.retries
