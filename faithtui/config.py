@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
+from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.image_addresses import read_host
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError
+from faithtui.judges.deadlines import TIMEOUTS, is_timeout
 from faithtui.paths import config_file, default_store
 from faithtui.toml_text import TomlText, read_toml, told
 
@@ -37,6 +39,7 @@ _ALLOWED: Final = {
     "judge": 'a judge such as "offline", "openai:MODEL" or "anthropic:MODEL"',
     "base_url": "an address that begins with http:// or https:// and holds no password",
     "concurrency": "a whole number from 1 to 256",
+    "max_failures": 'a number from 1, such as "10", or a share of all, such as "5%"',
     "reviewer": f"a name that is not empty, of at most {REVIEWER.most} characters",
     "theme": "the name of a theme",
     "store": "the path of a store",
@@ -47,6 +50,7 @@ _ALLOWED: Final = {
     "auto_advance": "true or false",
     "requests_per_minute": "a whole number from 1",
     "tokens_per_minute": "a whole number from 1",
+    "timeout_s": TIMEOUTS,
     "prices": "the path of a price table",
     "redact": 'a function such as "package.module:function"',
     "image_hosts": 'a list of hosts such as ["cdn.example.com"], or ["*"] for all public ones',
@@ -104,6 +108,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "judge": _is_name,
     "base_url": lambda value: value is None or _is_address(value),
     "concurrency": lambda value: type(value) is int and 1 <= value <= 256,
+    "max_failures": lambda value: isinstance(value, str) and FailureLimit.read(value) is not None,
     "reviewer": lambda value: _is_name(value) and REVIEWER.problem(len(str(value))) is None,
     "theme": lambda value: value is None or _is_name(value),
     "store": _is_path,
@@ -114,6 +119,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "auto_advance": lambda value: isinstance(value, bool),
     "requests_per_minute": _is_count,
     "tokens_per_minute": _is_count,
+    "timeout_s": lambda value: value is None or is_timeout(value),
     "prices": lambda value: value is None or _is_path(value),
     "redact": lambda value: value is None or (_is_name(value) and ":" in str(value)),
     "image_hosts": _are_hosts,
@@ -131,6 +137,9 @@ class Settings:
     """Address of an OpenAI-compatible server; None: the provider's own."""
     concurrency: int = 8
     """Questions in flight at once; [1, 256]."""
+    max_failures: str = str(DEFAULT)
+    """A run stops when so many questions in a row failed alike, `10`, or above this share of
+    conversations that failed, `5%`."""
     reviewer: str
     """Who gives verdicts; the login name unless set."""
     theme: str | None = None
@@ -152,6 +161,9 @@ class Settings:
     """Most requests a minute to one account; None: as many as the provider takes."""
     tokens_per_minute: int | None = None
     """Most tokens a minute to one account; None: as many as the provider takes."""
+    timeout_s: float | None = None
+    """Seconds one question may take, from connecting to the last byte; [1, 86400]. None: 120, and
+    30 where a judge is only tried."""
     prices: Path | None = None
     """A price table of the user's own; None: the one that comes with the program."""
     redact: str | None = None
@@ -267,8 +279,9 @@ def checked(file: TomlText, environment: Mapping[str, str]) -> Configured:
     values["store"] = Path(values["store"]).expanduser()
     if values.get("prices") is not None:
         values["prices"] = Path(values["prices"]).expanduser()
-    if "audit_share" in values:
-        values["audit_share"] = float(values["audit_share"])
+    for name in ("audit_share", "timeout_s"):
+        if values.get(name) is not None:
+            values[name] = float(values[name])
     if "image_hosts" in values:
         values["image_hosts"] = tuple(map(read_host, values["image_hosts"]))
     settings = Settings(**values)

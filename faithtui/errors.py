@@ -6,7 +6,8 @@
     ├── InputError             3   a file we cannot read: path, line, field
     ├── StoreError             4   newer schema, no database, damaged
     │   ├── StoreBusy              locked by another process
-    │   └── StoreFull              the disk is full
+    │   ├── StoreFull              the disk is full
+    │   └── StoreReadOnly          it can only be read here
     ├── JudgeError             5
     │   ├── JudgeUnusable          no other question can succeed now; stops a run
     │   │   ├── JudgeAuthFailed        key missing, wrong or without permission
@@ -107,17 +108,24 @@ class StoreFull(StoreError):
     """The disk is full. What was to be written can be written when there is space."""
 
 
+class StoreReadOnly(StoreError):
+    """The store is open for reading alone."""
+
+
 class JudgeError(FaithtuiError):
     """A judge did not give a usable answer.
 
     Attributes:
         status: HTTP status the provider answered with, None when there was none.
+        said: The provider's own words, or why it did not answer: one line of printable characters
+            without any key; "" when nobody said anything.
     """
 
     exit_code = 5
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         self.status = status
+        self.said = ""
         super().__init__(message)
 
 
@@ -151,6 +159,10 @@ class JudgeUnreachable(JudgeUnusable):
 
 class JudgeSpeaksNoJson(JudgeUnusable):
     """No way of asking for JSON got a usable answer."""
+
+
+class JudgeKeepsFailing(JudgeUnusable):
+    """The judge answers, and fails in the same way again and again."""
 
 
 class BudgetReached(JudgeUnusable):

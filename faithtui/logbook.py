@@ -16,6 +16,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
+from faithtui.files import OWNER_ONLY, make_directory
+
 LOG_FILE: Final = "faithtui.log"
 PROMPTS_FILE: Final = "faithtui-prompts.log"
 
@@ -117,10 +119,9 @@ class _Quiet(RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        stream = super()._open()
-        path.chmod(0o600)
-        return stream
+        make_directory(path.parent)
+        path.touch(mode=OWNER_ONLY)
+        return super()._open()
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Say nothing: a full disk must not write into the app's screen."""

@@ -5,12 +5,12 @@ is written. The file is replaced in one step, so that it is never half written.
 """
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from faithtui.config import Configured, allowed, checked
-from faithtui.errors import ConfigError
+from faithtui.errors import ConfigError, ExportError
+from faithtui.files import make_directory, write_text
 from faithtui.toml_text import TomlText
 
 Value = str | int | float | bool | list[str]
@@ -73,6 +73,8 @@ def read_value(name: str, text: str, now: object) -> Value | None:
         now = 0
     if isinstance(now, tuple):
         return [each.strip() for each in word.split(",") if each.strip()]
+    if name == "timeout_s":
+        now = 0.0
     if isinstance(now, bool) or name == "ascii":
         if word.casefold() not in ("true", "false"):
             raise ConfigError(f"`{name}` is not valid; expected {allowed(name)}")
@@ -120,18 +122,9 @@ def _changed(file: Path, name: str, value: Value | None) -> tuple[str, str, dict
 def _replace(file: Path, text: str) -> None:
     """Write a new file beside the old one and put it in its place, with the old one's rights."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        rights = file.stat().st_mode & 0o777 if file.exists() else 0o600
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        new = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            new.chmod(rights)
-            new.replace(file)
-        finally:
-            new.unlink(missing_ok=True)
+        make_directory(file.parent)
+        write_text(file, [text], force=True)
     except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error.strerror}") from error
+        raise ConfigError(f"{file.parent} cannot be made: {error.strerror}") from error
+    except ExportError as error:
+        raise ConfigError(str(error)) from error

@@ -39,7 +39,7 @@ THOROUGH = (
     r"tui/test_keymap\.py::test_every_key_that_types_something.*\[(digits|left-hand)\]",
     r"tui/test_metrics_shown\.py::.*(ragas|deepevalex)-faithfulness\]",
     r"tui/test_metrics_shown\.py::test_panes_speak_of_the_metrics_units\[size[02]-",
-    r"tui/test_races\.py::test_fast_keys_give_each_claim_one_verdict\[(conversations|convenience)-",
+    r"tui/test_races\.py::test_fast_keys_give_each_claim_one_verdict\[convenience-",
     r"tui/test_review_keys\.py::test_a_blind_queue_holds_nothing.*\[size[02]\]",
     r"tui/test_settings\.py::test_every_section_stands_at_every_size\[size[02]\]",
     r"tui/test_start\.py::test_every_screen_stands_any_size\[size[0134]\]",
@@ -80,11 +80,21 @@ def new_stores_are_copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     Database.open(template, create=True, busy_timeout_s=5.0).close()
     real = Database.open.__func__  # type: ignore[attr-defined]  # of a class method
 
-    def opened(cls: type[Database], path: Path, *, create: bool, busy_timeout_s: float) -> Database:
+    def opened(
+        cls: type[Database],
+        path: Path,
+        *,
+        create: bool,
+        busy_timeout_s: float,
+        read_only: bool = False,
+    ) -> Database:
         if create and not os.path.lexists(path) and path.parent.is_dir():
             with contextlib.suppress(OSError):
                 shutil.copyfile(template, path)
-        found: Database = real(cls, path, create=create, busy_timeout_s=busy_timeout_s)
+                path.chmod(0o600)
+        found: Database = real(
+            cls, path, create=create, busy_timeout_s=busy_timeout_s, read_only=read_only
+        )
         return found
 
     with pytest.MonkeyPatch.context() as patch:

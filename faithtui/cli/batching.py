@@ -6,6 +6,7 @@ from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
+from faithtui.cli.run_outcome import exit_code, how_to_go_on
 from faithtui.cli.running import PATIENCE_S, around_of
 from faithtui.config import load_settings
 from faithtui.engine import batch_files, batching
@@ -80,7 +81,7 @@ def export(
 
 
 def import_(store: Path | None, run: str, file: Path, *, as_json: bool) -> int:
-    """Read a file of answers; 3 when a line was refused."""
+    """Read a file of answers; 3 when a line was refused, else what the run comes to."""
     settings = load_settings()
     with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = run_id(opened, run)
@@ -111,8 +112,10 @@ def import_(store: Path | None, run: str, file: Path, *, as_json: bool) -> int:
         put(f"run {number}: " + " · ".join(parts))
         if row.state is RunState.WAITING:
             say(f"run {number} waits: {row.reason}")
+        elif sentence := how_to_go_on(row):
+            say(sentence)
     if brought.first_refused is None:
-        return 0
+        return exit_code(row)
     say(f"{plural(brought.refused, 'line')} refused; the first: {brought.first_refused}")
     return InputError.exit_code
 

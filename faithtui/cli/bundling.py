@@ -33,6 +33,7 @@ def export(
     what: str,
     output: Path | None,
     *,
+    force: bool,
     run: str | None,
     reviewers: Sequence[str],
     as_json: bool,
@@ -45,7 +46,7 @@ def export(
         if output is None:
             put_document(label_lines(opened, chosen, reviewers))
             return 0
-        export_labels(opened, output, chosen, reviewers)
+        export_labels(opened, output, chosen, reviewers, force=force)
     if as_json:
         put_json(str(output))
     else:

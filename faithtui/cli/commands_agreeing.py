@@ -8,6 +8,7 @@ from typer.core import TyperCommand
 
 from faithtui.cli.options import (
     BlindOnlyOption,
+    ForceOption,
     JsonOption,
     RestOnOption,
     RunArgument,
@@ -264,6 +265,7 @@ def gate(
             metavar="FILE", help="Write a certificate if everything passes.", show_default=False
         ),
     ] = None,
+    force: ForceOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -292,6 +294,7 @@ def gate(
             sample=sample,
             certificate=certificate,
             write=write_certificate,
+            force=force,
         )
         return gating.gate(options.store, run, order, as_json=options.json)
 

@@ -56,7 +56,8 @@ def import_(
     """Read a file of answers, as OpenAI's Batch API writes it.
 
     Conversations that have all they need are finished; the questions that follow from the answers
-    go into the next file. Exit code 3 when a line was refused.
+    go into the next file. Exit code 3 when a line was refused, else 5 when the run ended incomplete
+    and 8 when it still waits.
     """
     from faithtui.cli import batching
 

@@ -7,13 +7,16 @@ import typer
 
 from faithtui.cli.options import (
     BaseUrlOption,
+    ForceOption,
     ImageHostsOption,
     JsonOption,
     SplitOption,
     StoreOption,
     common,
+    timeout_option,
     typed_options,
 )
+from faithtui.errors import ConfigError
 
 
 def demo(
@@ -158,6 +161,7 @@ def run(
     concurrency: Annotated[
         int | None, typer.Option(metavar="N", help="Questions in the air at once. [8, or as set]")
     ] = None,
+    timeout: Annotated[float | None, timeout_option("120")] = None,
     budget_usd: Annotated[
         float | None,
         typer.Option(
@@ -168,13 +172,22 @@ def run(
         int | None,
         typer.Option(metavar="N", help="Stop before a run uses more tokens.", show_default=False),
     ] = None,
+    max_failures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|P%",
+            help="Stop when so many questions in a row failed alike, or when more than this share "
+            "of the conversations failed. [10, or as set]",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Go on with a run as it was begun, failed conversations included; takes "
-            "--concurrency, --budget-usd, --budget-tokens, --wait, --log-prompts, "
-            "--allow-image-host and --preview.",
+            help="Go on with a run as it was begun; what failed or lacks a verdict is asked again. "
+            "Takes --concurrency, --timeout, --budget-usd, --budget-tokens, --max-failures, "
+            "--wait, --log-prompts, --allow-image-host and --preview.",
             show_default=False,
         ),
     ] = None,
@@ -208,7 +221,8 @@ def run(
     Several run one after the other over the same selection; questions that they share are asked
     once, and several judges judge the same claims. Progress goes to stderr. Ctrl-C is safe: answers
     on their way are waited for, what was answered is stored, and --resume goes on. Exit code 5
-    when the judge failed on some conversations, or the budget was reached.
+    when a run ended incomplete: it stopped, conversations failed, or claims are without a verdict;
+    8 when it waits for a batch.
     """
     from faithtui.cli import running
 
@@ -229,8 +243,10 @@ def run(
         sources=tuple(source or ()),
         limit=limit,
         concurrency=concurrency,
+        timeout_s=timeout,
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
+        max_failures=max_failures,
         batch=batch,
         wait=wait,
         preview=preview,
@@ -258,6 +274,15 @@ def doctor(
             show_default=False,
         ),
     ] = None,
+    force: ForceOption = False,
+    salvage: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NEW",
+            help="Take over what can be read of a damaged store into a new one.",
+            show_default=False,
+        ),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -265,10 +290,45 @@ def doctor(
     from faithtui.cli import doctor as checks
 
     options = common(context, store, json)
+    if salvage is not None:
+        from faithtui.cli.backup import salvage_store
+
+        raise typer.Exit(salvage_store(options.store, salvage, as_json=options.json))
     if bundle is not None:
         from faithtui.cli.debug_bundle import write_bundle
 
-        raise typer.Exit(write_bundle(bundle, options.store))
+        raise typer.Exit(write_bundle(bundle, options.store, force=force))
     raise typer.Exit(
         checks.doctor(options.store, judge, base_url, offline=offline, as_json=options.json)
     )
+
+
+def backup(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Where the copy goes.", show_default=False)
+    ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Put this copy in the place of the store, which is kept beside it.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Copy the store while everything runs, or put a copy back.
+
+    A copy is opened and checked before it is kept, and never replaces another file.
+    """
+    from faithtui.cli import backup as copies
+
+    options = common(context, store, json)
+    if (file is None) == (restore is None):
+        raise ConfigError("name the file of the copy, or --restore FILE; not both")
+    if restore is not None:
+        raise typer.Exit(copies.restore_backup(options.store, restore, as_json=options.json))
+    assert file is not None
+    raise typer.Exit(copies.make_backup(options.store, file, as_json=options.json))

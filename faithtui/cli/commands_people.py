@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import JsonOption, SplitOption, StoreOption, common, reviewer_option
+from faithtui.cli.options import (
+    ForceOption,
+    JsonOption,
+    SplitOption,
+    StoreOption,
+    common,
+    reviewer_option,
+)
 
 
 def label(
@@ -110,6 +117,7 @@ def export(
             show_default=False,
         ),
     ] = None,
+    force: ForceOption = False,
     only_run: Annotated[
         str | None,
         typer.Option(
@@ -165,6 +173,7 @@ def export(
         run=run,
         only_run=only_run,
         output=output,
+        force=force,
         reviewers=tuple(reviewer or ()),
         everything=everything,
         split=split,

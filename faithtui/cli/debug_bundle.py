@@ -20,12 +20,14 @@ from faithtui.cli.doctor import findings
 from faithtui.cli.opening import open_store, store_path
 from faithtui.cli.output import put, say
 from faithtui.config import Configured, Origin, load_configured
-from faithtui.errors import ConfigError, ExportError, FaithtuiError
+from faithtui.errors import ConfigError, FaithtuiError
+from faithtui.files import replacing
 from faithtui.logbook import LOG_FILE, hider
 from faithtui.paths import log_dir
 
 _TOLD: Final = (
     "concurrency",
+    "max_failures",
     "theme",
     "keys",
     "ascii",
@@ -34,6 +36,7 @@ _TOLD: Final = (
     "auto_advance",
     "requests_per_minute",
     "tokens_per_minute",
+    "timeout_s",
 )
 """Settings whose values are told; of the others only where they come from."""
 
@@ -45,27 +48,26 @@ _PACKAGES: Final = re.compile(
 """What has a part in errors. Which other packages there are is nobody's business."""
 
 
-def write_bundle(file: Path, store: Path | None) -> int:
+def write_bundle(file: Path, store: Path | None, *, force: bool) -> int:
     """Write the zip file, and say what is in it.
 
     Nothing is asked over a network. What cannot be read is left out, with the reason in its place.
 
     Args:
-        file: Where to; must not be there yet.
+        file: Where to.
         store: The store; None: the one of the settings.
+        force: Replace a file that is there already.
 
     Raises:
-        ExportError: The file is there already, or cannot be written.
+        ExportError: The file is a store, is there already, or cannot be written.
     """
     parts = dict(_parts(store))
-    try:
-        with zipfile.ZipFile(file, "x", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in parts.items():
-                archive.writestr(name, text)
-    except FileExistsError as error:
-        raise ExportError(f"{file} is there already; name another file") from error
-    except OSError as error:
-        raise ExportError(f"{file}: cannot be written: {error.strerror or error}") from error
+    with (
+        replacing(file, force=force) as new,
+        zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name, text in parts.items():
+            archive.writestr(name, text)
     for name, text in parts.items():
         put(f"{name}  {len(text):,} characters")
     say(f"{file}: look into it before you send it")

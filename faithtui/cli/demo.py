@@ -7,6 +7,7 @@ from faithtui.cli.importing import progress_line
 from faithtui.cli.opening import has_terminal, reviewing_as, show_app
 from faithtui.cli.output import put, put_json, say
 from faithtui.cli.progress import ProgressLine
+from faithtui.cli.run_outcome import exit_code, how_to_go_on
 from faithtui.cli.running import score_parts
 from faithtui.config import load_configured
 from faithtui.domain.estimates import Estimate
@@ -16,6 +17,7 @@ from faithtui.engine import runner
 from faithtui.engine.conversation_json import integrity_json
 from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.reporting import RunAgreement, run_agreement
+from faithtui.files import make_directory
 from faithtui.paths import demo_store
 from faithtui.store.store import Store
 
@@ -24,14 +26,13 @@ def demo(store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | Non
     """Prepare the demo project, then open it in the app or print what it found."""
     path = demo_store() if store is None else store.expanduser()
     if store is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
     with_app = not (no_app or as_json) and has_terminal()
     with Store.open(path) as opened:
         run = project.prepare(opened, progress_line())
         complete = project.is_complete(opened.runs.row(run))
         if not with_app:
-            _print(opened, run, complete=complete, as_json=as_json)
-            return 0
+            return _print(opened, run, complete=complete, as_json=as_json)
     return show_app(
         path,
         reviewing_as(load_configured(), reviewer),
@@ -41,7 +42,7 @@ def demo(store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | Non
     )
 
 
-def _print(store: Store, run: RunId, *, complete: bool, as_json: bool) -> None:
+def _print(store: Store, run: RunId, *, complete: bool, as_json: bool) -> int:
     if not complete:
         say("judging real conversations with the embedded judge (no key, no network)")
         asyncio.run(runner.execute(store, run, ProgressLine()))
@@ -50,6 +51,9 @@ def _print(store: Store, run: RunId, *, complete: bool, as_json: bool) -> None:
         put_json(_as_json(agreement))
     else:
         put(_summary(agreement))
+    if sentence := how_to_go_on(agreement.row):
+        say(sentence)
+    return exit_code(agreement.row)
 
 
 def _summary(agreement: RunAgreement) -> str:

@@ -21,6 +21,7 @@ from faithtui.judges.keys import VARIABLES, how_to_give
 from faithtui.judges.opening import missing_key
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
+from faithtui.store.places import network_drive_of, open_to_others
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def findings(
         *_store(store, settings),
         *(_key(name) for name in VARIABLES),
         Finding("prices", None, f"of {around.prices.date}, {settings.prices or 'built in'}"),
-        _judge(ref, address, around, offline=offline),
+        _judge(ref, address, around, settings.timeout_s, offline=offline),
         Finding("log", None, str(log_dir() / LOG_FILE)),
         _terminal(),
     ]
@@ -114,8 +115,22 @@ def _store(named: Path | None, settings: Settings) -> Iterator[Finding]:
                     gone = counted(dict(each.counts))
                     words = f"a {each.kind} by {each.deleted_by}, {when} UTC: {gone}"
                     yield Finding("deleted", None, words)
+            elif not opened.is_read_only:
+                text = "`faithtui backup --restore COPY`, or take over the rest: --salvage NEW"
+                yield Finding("way back", None, text)
+            if opened.is_read_only:
+                yield Finding("store", None, "it can only be read here; nothing is saved")
     except StoreError as error:
         yield Finding("store", False, str(error), error.exit_code)
+        return
+    drive = network_drive_of(path)
+    if drive is not None:
+        text = f"{path} is on a network drive ({drive}), where SQLite's locks cannot be relied on"
+        yield Finding("place", False, f"{text}; move it to a disk of this machine", 4)
+    for part in open_to_others(path):
+        mode = part.stat().st_mode & 0o777
+        text = f"{part} can be read by others (rights {mode:o}); `chmod 600` it unless they shall"
+        yield Finding("rights", None, text)
 
 
 def _key(name: str) -> Finding:
@@ -123,7 +138,14 @@ def _key(name: str) -> Finding:
     return Finding(name, None, "set (not shown)" if there else "not set")
 
 
-def _judge(ref: str, base_url: str | None, around: Circumstances, *, offline: bool) -> Finding:
+def _judge(
+    ref: str,
+    base_url: str | None,
+    around: Circumstances,
+    timeout_s: float | None,
+    *,
+    offline: bool,
+) -> Finding:
     """Put two small questions to the judge, unless that needs a network there is to be none of."""
     name = f"judge {ref}"
     if offline and not is_ours(ref):
@@ -135,7 +157,7 @@ def _judge(ref: str, base_url: str | None, around: Circumstances, *, offline: bo
             text = f"it needs a key: {how_to_give(variable)}"
             return Finding(name, False, text, ConfigError.exit_code)
         return Finding(name, None, "not asked, as wanted")
-    trial = asyncio.run(try_judge(ref, base_url, around=around))
+    trial = asyncio.run(try_judge(ref, base_url, timeout_s=timeout_s, around=around))
     return Finding(name, trial.ok, trial.sentence, trial.exit_code)
 
 

@@ -13,8 +13,8 @@ from faithtui.domain.splits import Split
 from faithtui.engine.annotations import annotated_answers
 from faithtui.engine.examples import ExampleOrder, examples_of
 from faithtui.engine.splitting import opened_test, read_split
-from faithtui.engine.writing import replace_file
-from faithtui.errors import ConfigError, ExportError
+from faithtui.errors import ConfigError
+from faithtui.files import check_target, write_text
 from faithtui.interchange.examples import example_lines
 from faithtui.interchange.ragas_annotations import ragas_json
 from faithtui.store.store import Store
@@ -32,6 +32,8 @@ class Order:
     only_run: str | None
     """The same, as an option."""
     output: Path | None
+    force: bool
+    """Replace a file that is there already."""
     reviewers: Sequence[str]
     """Of labels."""
     everything: bool
@@ -55,12 +57,15 @@ def export(store: Path | None, order: Order, *, as_json: bool) -> int:
             store,
             order.what,
             order.output,
+            force=order.force,
             run=named,
             reviewers=order.reviewers,
             as_json=as_json,
         )
     split = read_split(order.split)
     settings = load_settings()
+    if order.output is not None:
+        check_target(order.output, force=order.force)
     with open_store(store, settings) as opened:
         run = run_id(opened, named or "last")
         write = _examples if order.what == "examples" else _annotations
@@ -71,7 +76,7 @@ def export(store: Path | None, order: Order, *, as_json: bool) -> int:
         if order.output is None:
             put_document(parts)
         else:
-            _write(order.output, parts)
+            write_text(order.output, parts, force=order.force)
         if opening is not None:
             say(opening.sentence)
     if order.output is not None:
@@ -131,17 +136,3 @@ def _annotations(store: Store, run: RunId, order: Order, split: Split | None) ->
     if found.unfair:
         say(f"left out: {plural(found.unfair, 'answer')} without any fair statement")
     return [ragas_json(found.answers)]
-
-
-def _write(path: Path, parts: Iterable[str]) -> None:
-    """Write a file, which appears whole or not at all.
-
-    Raises:
-        ExportError: It cannot be written.
-    """
-    try:
-        replace_file(path, parts)
-    except OSError as error:
-        raise ExportError(
-            f"{path} cannot be written: {error.strerror}; choose another file with -o"
-        ) from error

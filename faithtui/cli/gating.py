@@ -1,6 +1,5 @@
 """`faithtui gate`: an exit code that says whether a judge is good enough."""
 
-import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from faithtui.cli.figures_json import estimate_json
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, put, put_json, put_table, say
 from faithtui.cli.reporting import read_word
+from faithtui.cli.streams import ReaderGone
 from faithtui.config import load_settings
 from faithtui.domain.gate import EXIT_CODES, TITLES, Basis, Check, Criterion, Outcome
 from faithtui.domain.ids import SampleId
@@ -39,6 +39,7 @@ def order(
     sample: int | None,
     certificate: Path | None,
     write: Path | None,
+    force: bool,
 ) -> GateOrder:
     """Put what was typed into an order.
 
@@ -62,6 +63,7 @@ def order(
         sample=None if sample is None else SampleId(sample),
         certificate=certificate,
         write=write,
+        force=force,
     )
 
 
@@ -97,9 +99,8 @@ def _print(result: GateResult, *, as_json: bool) -> None:
         for reason in result.broken:
             say(f"stale or broken: {reason}")
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has gone. The exit code is the answer, and it stands.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGone:
+        pass  # the exit code is the answer, and it stands
 
 
 def _put(result: GateResult) -> None:

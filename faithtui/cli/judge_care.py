@@ -12,6 +12,7 @@ from faithtui.engine.circumstances import circumstances
 from faithtui.engine.preview_figures import dollars
 from faithtui.engine.trying import Trial, try_judge
 from faithtui.errors import ConfigError, FaithtuiError
+from faithtui.judges.deadlines import check_timeout
 from faithtui.judges.endpoints import BUILT_IN, OTHER_HOST_KEY, PROVIDERS
 from faithtui.judges.keys import SERVICE, VARIABLES, forget_key, key_source, store_key
 from faithtui.judges.plugins import plugged_in
@@ -33,19 +34,26 @@ class Listed:
     """Whether it can be used now."""
 
 
-def try_out(ref: str | None, base_url: str | None, *, as_json: bool) -> int:
+def try_out(
+    ref: str | None, base_url: str | None, timeout_s: float | None, *, as_json: bool
+) -> int:
     """Ask a judge one question; 0 when it can be used.
 
     Args:
         ref: The judge; None: the one of the settings.
         base_url: Its address; None: its own, or as set.
+        timeout_s: Seconds one answer may take; None: 30, or as set.
         as_json: Print JSON.
     """
     settings = load_settings()
+    if timeout_s is not None:
+        check_timeout(timeout_s, "--timeout")
     address = base_url or (settings.base_url if ref in (None, settings.judge) else None)
     judge = ref or settings.judge
     around = circumstances(prices=settings.prices, redact=settings.redact)
-    trial = asyncio.run(try_judge(judge, address, around=around))
+    trial = asyncio.run(
+        try_judge(judge, address, timeout_s=timeout_s or settings.timeout_s, around=around)
+    )
     if as_json:
         put_json({"judge": judge, "base_url": address, **asdict(trial)})
     else:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import BaseUrlOption, JsonOption, StoreOption, common
+from faithtui.cli.options import BaseUrlOption, JsonOption, StoreOption, common, timeout_option
 
 judge = typer.Typer(
     name="judge",
@@ -46,6 +46,7 @@ def try_(
         typer.Argument(metavar="JUDGE", help="A judge, as for --judge of `run`. [as set]"),
     ] = None,
     base_url: BaseUrlOption = None,
+    timeout: Annotated[float | None, timeout_option("30")] = None,
     json: JsonOption = False,
 ) -> None:
     """Ask a judge two small questions, and say what is wrong where something is.
@@ -56,7 +57,7 @@ def try_(
     from faithtui.cli import judge_care
 
     as_json = common(context, None, json).json
-    raise typer.Exit(judge_care.try_out(name, base_url, as_json=as_json))
+    raise typer.Exit(judge_care.try_out(name, base_url, timeout, as_json=as_json))
 
 
 @key.command("set")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from faithtui.cli.comparing import compared_json, put_compared
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import Column, plural, put, put_json, put_table
+from faithtui.cli.output import Column, plural, put, put_json, put_table, say
+from faithtui.cli.run_outcome import how_to_go_on
 from faithtui.cli.seeing import record_seen
 from faithtui.config import load_configured, load_settings
 from faithtui.domain.filters import Filter, Scope, read_filter
@@ -18,14 +19,17 @@ from faithtui.domain.scores import Score, ScoreSet, ScoreState, left_out_words
 from faithtui.engine.checking import check_for_moment
 from faithtui.engine.conversation_json import item_json, run_json, view_json
 from faithtui.engine.judged_conversations import integrity_sentence
+from faithtui.engine.run_workers import read_run, read_runs
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
 from faithtui.metrics.registry import entry
 from faithtui.store.records import (
     ClaimView,
     ItemRow,
+    ItemState,
     ReviewView,
     RunSpec,
+    RunState,
     TruthView,
 )
 from faithtui.store.store import Store
@@ -38,7 +42,7 @@ PAGE = 500
 def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
     """List the runs, or those that were archived."""
     with open_store(store, load_settings()) as opened:
-        rows = [row for row in opened.runs.rows() if (row.archived_at is not None) is archived]
+        rows = [row for row in read_runs(opened) if (row.archived_at is not None) is archived]
         out = opened.batches.all_out()
     if as_json:
         put_json(
@@ -58,6 +62,7 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
             Column("failed", "right"),
             Column("skipped", "right"),
             Column("undefined", "right"),
+            Column("incomplete", "right"),
             Column("claims", "right"),
             Column("labelled", "right"),
             Column("score", "right"),
@@ -77,6 +82,7 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
                 str(row.failed),
                 str(row.skipped),
                 str(row.undefined),
+                str(row.incomplete),
                 str(row.claims),
                 str(row.labelled),
                 _number(row.score),
@@ -87,6 +93,9 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
             for row in rows
         ],
     )
+    for row in rows:
+        if row.state is RunState.INTERRUPTED or row.incomplete:
+            say(how_to_go_on(row) or "")
     return 0
 
 
@@ -110,12 +119,15 @@ def show(
         found = run_id(opened, run)
         check_for_moment(opened, found)
         items = opened.runs.item_ids(found)
-        spec = opened.runs.row(found).spec
+        run_row = read_run(opened, found)
+        spec = run_row.spec
         labels = entry(spec.metric).spec.labels
         if conversation is None:
             if wanted is not None:
                 items = opened.search.items(found, _filter(wanted, spec, Scope.CONVERSATIONS))
             _conversations(opened, items, spec.metric, labels, as_json=as_json)
+            if sentence := how_to_go_on(run_row):
+                say(sentence)
             return 0
         claims = None if wanted is None else _filter(wanted, spec, Scope.CLAIMS)
         row = _named(opened, items, conversation)
@@ -176,7 +188,7 @@ def _conversations(
             (
                 str(row.number),
                 f"{row.source}/{row.key}",
-                row.state.value,
+                _state(row),
                 _number(None if row.scores is None else row.scores.windowed.value),
                 _number(
                     None
@@ -211,6 +223,15 @@ def _named(store: Store, items: tuple[ItemId, ...], name: str) -> ItemRow:
 
 def _number(value: float | None) -> str:
     return "—" if value is None else f"{value:.2f}"
+
+
+def _state(row: ItemRow) -> str:
+    """Name where a conversation stands: one that lacks a verdict is not done."""
+    if row.state is ItemState.DONE and row.scores is not None:
+        state = row.scores.windowed.state
+        if state is ScoreState.INCOMPLETE:
+            return state.value
+    return row.state.value
 
 
 def _why_unscored(row: ItemRow) -> str | None:

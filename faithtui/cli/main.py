@@ -85,6 +85,7 @@ app.command()(commands_agreeing.compare)
 app.command(cls=commands_agreeing.GateCommand)(commands_agreeing.gate)
 app.command()(commands_seeing.check)
 app.command()(commands_judging.doctor)
+app.command()(commands_judging.backup)
 
 
 def main() -> None:

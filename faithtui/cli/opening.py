@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from faithtui.config import Configured, Settings, load_configured
 from faithtui.domain.ids import RunId
 from faithtui.domain.limits import REVIEWER
+from faithtui.domain.plain import visible
 from faithtui.errors import ConfigError, StoreError
+from faithtui.files import make_directory
 from faithtui.paths import keymap_beside, log_dir, state_dir
 from faithtui.tui.loading import loading
 
@@ -45,13 +47,18 @@ def open_store(
 
     path = store_path(named, settings)
     if create and named is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
     if not create and named is None and not path.exists():
         raise StoreError(
             f"there is no store yet ({path}): faithtui import FILE makes it, "
             "and faithtui demo shows one"
         )
-    return Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
+    opened = Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
+    from faithtui.store.places import opening_notes
+
+    for sentence in opening_notes(opened):
+        print(visible(sentence), file=sys.stderr)
+    return opened
 
 
 def run_id(store: "Store", text: str) -> RunId:
@@ -101,7 +108,7 @@ def open_app(named: Path | None, reviewer: str | None = None) -> int:
     configured = reviewing_as(load_configured(), reviewer)
     path = store_path(named, configured.settings)
     if named is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
     return show_app(path, configured)
 
 
@@ -182,7 +189,7 @@ def show_app(
         first_screen=first_screen,
         run=run,
         resume=resume,
-        defaults=Defaults(settings.judge, settings.base_url, settings.concurrency),
+        defaults=Defaults.of(settings),
         theme_name=settings.theme,
         configured=configured,
         keymap=keymap,
@@ -196,5 +203,6 @@ def show_app(
 
 
 def has_terminal() -> bool:
-    """Whether somebody sits in front of this process."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Whether somebody sits in front of this process. The app draws on what was stderr at first."""
+    drawn_on = sys.__stderr__
+    return sys.stdin.isatty() and sys.stdout.isatty() and drawn_on is not None and drawn_on.isatty()

@@ -57,6 +57,9 @@ RestOnOption = Annotated[
         show_default=False,
     ),
 ]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace a file that is there already; never a store.")
+]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
 
 
@@ -74,6 +77,17 @@ def typed_options(context: typer.Context) -> list[str]:
         if source is not None and source.name == "COMMANDLINE":
             found.append(max(each.opts, key=len))
     return found
+
+
+def timeout_option(usual: str) -> OptionInfo:
+    """Declare `--timeout` of a command; `usual` says what counts without it."""
+    option: OptionInfo = typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        help=f"How long one question may take, 1 to 86400. [{usual}, or as set]",
+        show_default=False,
+    )
+    return option
 
 
 def reviewer_option(what: str) -> OptionInfo:

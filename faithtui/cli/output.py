@@ -47,8 +47,11 @@ def put(text: str) -> None:
 
 
 def put_json(value: object) -> None:
-    """Print data for a program, on stdout: one JSON value on one line."""
-    print(json.dumps(value, ensure_ascii=True, allow_nan=False))
+    """Print data for a program, on stdout: one JSON value on one line, and at once.
+
+    A program that answers to what it reads would wait for ever for a line in a buffer.
+    """
+    print(json.dumps(value, ensure_ascii=True, allow_nan=False), flush=True)
 
 
 def put_document(parts: Iterable[str]) -> None:

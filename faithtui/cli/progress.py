@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TextIO, assert_never
 
 from faithtui.cli.output import plural, put_json
-from faithtui.domain.event_words import WAYS, plain_error
+from faithtui.domain.event_words import WAYS, failure_words
 from faithtui.domain.plain import visible, visible_line
 from faithtui.engine.budgeting import NUSD, Caps
 from faithtui.engine.events import (
@@ -111,7 +111,7 @@ class ProgressLine:
             return
         more = f" ({self._asked} so far)" if self._asked > 1 else ""
         self._asked_at = now
-        why = plain_error(event.error)
+        why = failure_words(event.error, event.status, event.said)
         self._line(f"{event.step}: {why}; asked again in {event.wait_s:.1f} s{more}")
 
     def _update(self, progress: Progress, *, last: bool = False) -> None:
@@ -161,6 +161,8 @@ class ProgressLine:
         parts += self._spent(progress)
         if progress.failed:
             parts.append(f"{progress.failed} failed")
+        if progress.incomplete:
+            parts.append(f"{progress.incomplete} incomplete")
         if progress.skipped:
             parts.append(f"{progress.skipped} skipped")
         text = " · ".join(parts)

@@ -15,7 +15,10 @@ from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import hint, plural, put, say
 from faithtui.cli.previewing import announce, show_preview
 from faithtui.cli.progress import ProgressLine, print_event
+from faithtui.cli.run_outcome import exit_code, gravest, how_to_go_on, missing_words
+from faithtui.cli.streams import ReaderGone
 from faithtui.config import Settings, load_settings
+from faithtui.domain.failure_limit import FailureLimit
 from faithtui.domain.ids import RunId
 from faithtui.domain.image_addresses import read_host
 from faithtui.domain.scores import left_out_words
@@ -29,7 +32,8 @@ from faithtui.engine.image_hosts import find_image_hosts
 from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import read_split
-from faithtui.errors import ConfigError, JudgeError, StoreError
+from faithtui.errors import ConfigError, ExportError, StoreError
+from faithtui.judges.deadlines import check_timeout
 from faithtui.judges.endpoints import is_ours
 from faithtui.logbook import PROMPTS_FILE, open_log
 from faithtui.metrics.registry import METRICS, entry
@@ -63,8 +67,12 @@ class Order:
     split: str | None
     limit: int | None
     concurrency: int | None
+    timeout_s: float | None = None
+    """Seconds one question may take; None: as set."""
     budget_usd: float | None = None
     budget_tokens: int | None = None
+    max_failures: str | None = None
+    """As typed, such as `10` or `5%`."""
     batch: bool = False
     wait: bool = False
     """Stay until the provider has answered everything."""
@@ -74,7 +82,9 @@ class Order:
     """Whose images a judge may be sent by address, besides those of the settings."""
 
 
-_BESIDE_PREVIEW = frozenset(("--concurrency", "--budget-usd", "--budget-tokens", "--wait"))
+_BESIDE_PREVIEW = frozenset(
+    ("--concurrency", "--timeout", "--budget-usd", "--budget-tokens", "--max-failures", "--wait")
+)
 """Options that say how a run goes on, of which a preview of its rest makes nothing."""
 _BESIDE_RESUME = _BESIDE_PREVIEW.union(
     ("--resume", "--preview", "--log-prompts", "--allow-image-host", "--store", "--json")
@@ -108,9 +118,15 @@ def refuse_beside_resume(typed: Iterable[str], *, preview: bool) -> None:
 
 
 def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) -> int:
-    """Start runs, or go on with one; 0, 5 when a judge failed somewhere."""
+    """Start runs, or go on with one.
+
+    Returns:
+        The exit code; see `run_outcome`.
+    """
     settings = load_settings()
     around = replace(around_of(settings, order.image_hosts), log_prompts=order.log_prompts)
+    if order.timeout_s is not None:
+        around = replace(around, timeout_s=check_timeout(order.timeout_s, "--timeout"))
     open_log(log_dir(), prompts=order.log_prompts)
     if order.log_prompts:
         say(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
@@ -125,12 +141,14 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
             number = run_id(opened, resume)
             if order.concurrency is not None:
                 planner.check_concurrency(order.concurrency)
+            if order.max_failures is not None:
+                opened.runs.set_max_failures(number, str(_failure_limit(order.max_failures)))
             _raise_budget(opened, number, order, around)
             return execute(
                 opened,
                 number,
                 as_json=as_json,
-                retry_failed=True,
+                retry_unfinished=True,
                 around=around,
                 wait=order.wait,
                 concurrency=order.concurrency,
@@ -141,17 +159,16 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
             _tell_held_back(opened, each)
         if sys.stdout.isatty() and not as_json:
             announce(opened, planned, around)
-        codes = [
-            _one_of(opened, each, len(planned), as_json=as_json, around=around) for each in planned
-        ]
+        codes = {
+            each: _one_of(opened, each, len(planned), as_json=as_json, around=around)
+            for each in planned
+        }
         if order.wait:
             # Only now: what is out of all of them is answered at the same time.
-            codes += [
-                execute(opened, each, as_json=as_json, around=around, wait=True)
-                for each in planned
-                if opened.runs.row(each).state is RunState.WAITING
-            ]
-        return max(codes)
+            for each in planned:
+                if opened.runs.row(each).state is RunState.WAITING:
+                    codes[each] = execute(opened, each, as_json=as_json, around=around, wait=True)
+        return gravest(codes.values())
 
 
 def around_of(settings: Settings, image_hosts: Sequence[str] = ()) -> Circumstances:
@@ -178,6 +195,7 @@ def around_of(settings: Settings, image_hosts: Sequence[str] = ()) -> Circumstan
         prices=settings.prices,
         redact=settings.redact,
         image_hosts=(*settings.image_hosts, *typed),
+        timeout_s=settings.timeout_s,
     )
 
 
@@ -232,7 +250,7 @@ def execute(
     run: RunId,
     *,
     as_json: bool,
-    retry_failed: bool = False,
+    retry_unfinished: bool = False,
     around: Circumstances | None = None,
     wait: bool = False,
     concurrency: int | None = None,
@@ -243,7 +261,7 @@ def execute(
         store: Open store.
         run: The run.
         as_json: Print events for programs.
-        retry_failed: Take up failed conversations again.
+        retry_unfinished: Take up failed conversations again.
         around: What it shares with other runs of the process; None: nothing.
         wait: Look again every minute while the provider has its questions.
         concurrency: Questions in the air at once; None: as many as the run was planned with.
@@ -261,7 +279,7 @@ def execute(
                 store,
                 run,
                 sink,
-                retry_failed=retry_failed,
+                retry_unfinished=retry_unfinished,
                 tell=tell,
                 control=control,
                 around=around,
@@ -281,28 +299,18 @@ def execute(
         if by is signal.SIGINT:
             raise KeyboardInterrupt from None
         raise SystemExit(128 + by) from None
-    except StoreError:
+    except (StoreError, ExportError, ReaderGone):  # the last two where nothing takes the events
         say(f"run {run} stopped; what is stored stays: faithtui run --resume {run}")
         raise
     row = store.runs.row(run)
     if not as_json:
         skipped = store.runs.reasons(run, ItemState.SKIPPED)
         put(summary(row, skipped, store.runs.undefined_reasons(run)))
-    if row.state is RunState.WAITING:
-        say(f"run {run} waits: {row.reason}; come back with faithtui run --resume {run}")
-        return 0
-    if row.state is not RunState.DONE:
-        say(f"run {run} stopped: {row.reason}. faithtui run --resume {run} goes on with it")
-        return JudgeError.exit_code
-    if row.failed:
-        say(
-            f"{plural(row.failed, 'conversation')} failed; see faithtui show {run}, "
-            f"try them again with faithtui run --resume {run}"
-        )
-        return JudgeError.exit_code
-    if not as_json and row.windows:
+    if sentence := how_to_go_on(row):
+        say(sentence)
+    elif not as_json and row.windows:
         hint("next: `faithtui` shows the verdicts and takes yours; `faithtui report` compares them")
-    return 0
+    return exit_code(row)
 
 
 def _print_event(store: Store, event: RunEvent) -> None:
@@ -353,13 +361,17 @@ def summary(row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int
         undefined: How many were judged and have no score, and why.
     """
     parts = [f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}"]
-    parts.append(f"{row.done} of {row.conversations} conversations judged")
+    if row.incomplete:
+        scored = f"{row.scored} of {plural(row.conversations, 'conversation')} scored"
+        parts.append(f"{scored}, {missing_words(row)}: see `faithtui show {row.id}`")
+    else:
+        parts.append(f"{row.done} of {row.conversations} conversations judged")
     parts += [f"{count} skipped: {reason}" for reason, count in skipped.items()]
     if row.failed:
         parts.append(f"{row.failed} failed")
     one, many = entry(row.spec.metric).spec.units
     parts.append(f"{row.claims} {one if row.claims == 1 else many}")
-    if row.missing_verdicts:
+    if row.missing_verdicts and not row.incomplete:
         parts.append(
             f"{row.missing_verdicts} of them without a verdict: see `faithtui show {row.id}`"
         )
@@ -416,6 +428,7 @@ def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
             budget_nusd=None if order.budget_usd is None else _nusd(order.budget_usd),
             budget_tokens=order.budget_tokens,
             batch=order.batch,
+            max_failures=_failure_limit(order.max_failures or settings.max_failures),
         )
         for metric, judge in product(metrics, judges)
     )
@@ -425,6 +438,21 @@ def _nusd(dollars: float) -> int:
     if not math.isfinite(dollars):
         raise ConfigError("--budget-usd is no amount of money; expected something like 2.50")
     return round(dollars * NUSD)
+
+
+def _failure_limit(text: str) -> FailureLimit:
+    """Read what was typed after `--max-failures`.
+
+    Raises:
+        ConfigError: It is no limit.
+    """
+    limit = FailureLimit.read(text)
+    if limit is None:
+        raise ConfigError(
+            f"--max-failures is `{text}`; expected a number from 1, such as 10, or a share of the "
+            "conversations, such as 5%"
+        )
+    return limit
 
 
 def _pair(text: str) -> tuple[str, str]:

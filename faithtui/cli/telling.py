@@ -1,10 +1,10 @@
 """How errors of commands are told: one sentence and an exit code."""
 
-import os
 import sys
 from collections.abc import Callable
 from io import TextIOWrapper
 
+from faithtui.cli.streams import READER_GONE, ReaderGone
 from faithtui.errors import FaithtuiError
 
 INTERRUPTED = 130
@@ -20,7 +20,11 @@ def told(work: Callable[[], object]) -> None:
         # Not every terminal knows every character: one that it cannot show is no reason to stop.
         sys.stdout.reconfigure(errors="replace")
     try:
-        work()
+        try:
+            work()
+        finally:
+            # Now, while there is somebody to say that it cannot be delivered.
+            sys.stdout.flush()
     except FaithtuiError as error:
         from faithtui.domain.plain import visible
 
@@ -29,7 +33,5 @@ def told(work: Callable[[], object]) -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has gone; there is nobody to tell, and flushing would fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except ReaderGone:
+        sys.exit(READER_GONE)

@@ -11,10 +11,11 @@ ERRORS: Final[Mapping[str, str]] = {
     "JudgeMustWait": "the provider wants a longer wait than a run can hold",
     "JudgeUnreachable": "nothing answers at the judge's address",
     "JudgeSpeaksNoJson": "the judge cannot be made to answer in JSON",
+    "JudgeKeepsFailing": "the judge keeps failing in the same way",
     "BudgetReached": "the budget does not hold another question",
     "JudgeRateLimited": "asked faster than the provider takes",
     "JudgeTimeout": "no whole answer in time",
-    "JudgeUnavailable": "the judge was overloaded, or the connection was cut",
+    "JudgeUnavailable": "the judge's server failed, or the connection was cut",
     "JudgeRequestRejected": "the provider rejects this question",
     "JudgeUnsupported": "the provider does not know this form of asking",
     "JudgeReplyInvalid": "the answer could not be used",
@@ -37,6 +38,28 @@ WAYS: Final[Mapping[str, str]] = {
     "text": "plain text",
 }
 """How JSON is asked for."""
+
+
+MOST_SAID: Final = 120
+"""Characters of a provider's words that an event carries: its first sentence, mostly."""
+
+
+def failure_words(error: str, status: int | None, said: str) -> str:
+    """Say what went wrong with an attempt: what was answered, else why there was no answer.
+
+    Args:
+        error: The name of the error's class.
+        status: HTTP status of the answer; None: there was none.
+        said: The provider's words, or why it did not answer; "" when nobody said anything.
+
+    Returns:
+        Such as `HTTP 500: upstream connect error`.
+    """
+    if status is None:
+        return said or plain_error(error)
+    if said:
+        return f"HTTP {status}{' ' if said.startswith('with') else ': '}{said}"
+    return f"HTTP {status}: {plain_error(error)}"
 
 
 def plain_error(error: str) -> str:

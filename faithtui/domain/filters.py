@@ -86,11 +86,22 @@ DIFFERS = "differs"
 """A short way to write `is:disagreement`."""
 
 STATES: Mapping[Scope, tuple[str, ...]] = {
-    Scope.RUNS: ("planned", "running", "waiting", "done", "cancelled", "stopped", "failed"),
+    Scope.RUNS: (
+        "planned",
+        "running",
+        "interrupted",
+        "waiting",
+        "done",
+        "cancelled",
+        "stopped",
+        "failed",
+        "incomplete",
+    ),
     Scope.CONVERSATIONS: ("pending", "done", "failed", "skipped"),
     Scope.CLAIMS: (),
 }
-"""What can stand after `state:`; a run has `failed` when one of its conversations has."""
+"""What can stand after `state:`; a run has `failed` or `incomplete` when a conversation of it
+failed, or lacks a verdict."""
 
 ARCHIVED = ("yes", "no", "any")
 """What can stand after `archived:`; without such a term, archived runs are left out."""

@@ -1,8 +1,9 @@
 """The `Ask` a metric gets: stored replies first, then the judge, and every reply kept.
 
 What concerns a question and not one request stands here: equal questions share one call, an answer
-that was cut is asked for again with more room, and one that cannot be used with the reason.
-`answer_limit` ends all of it.
+that was cut is asked for again with a higher limit, and one that cannot be used with the reason.
+Each of these forms has a key of its own, so that a run by batches, which begins again after every
+answer, finds them in the store as any other run does. `answer_limit` ends all of it.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.engine.answer_limit import are_answers_left
 from faithtui.engine.budgeting import Budget
+from faithtui.engine.circuit_breaker import CircuitBreaker
 from faithtui.engine.keeping import Asked, Replies, from_store, reply_key
 from faithtui.engine.ladder import Ladder
 from faithtui.engine.leasing import Leases, NoLeases
@@ -30,9 +32,9 @@ from faithtui.errors import (
     JudgeReplyInvalid,
     JudgeReplyTruncated,
 )
-from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Stop
+from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Rung, Stop
 from faithtui.judges.reading import parse_reply
-from faithtui.metrics.base import AnswerCount, Mismatch, Pace, Question
+from faithtui.metrics.base import STOPS_THE_RUN, AnswerCount, Mismatch, Pace, Question
 
 T = TypeVar("T")
 
@@ -63,6 +65,9 @@ class Sends(Protocol):
     ) -> T:
         """Put a question until it is answered or will not be."""
 
+    def count_unreadable(self, key: str) -> int:
+        """Count answers to a question, of earlier turns at the run, that were no replies."""
+
 
 class Asker:
     """Puts questions to one judge on behalf of any number of conversations."""
@@ -86,6 +91,7 @@ class Asker:
         load_image: Callable[[Image], ImageData] = _no_image,
         on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
         sender: Sends | None = None,
+        breaker: CircuitBreaker | None = None,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -107,6 +113,7 @@ class Asker:
             on_reply: Told of every reply that is used, and whether it was stored before.
             sender: Brings questions to the judge; None: one request at once for each, under the
                 limits above.
+            breaker: Stops a run that keeps failing; None: nothing does.
         """
         pace = pace or Pace()
         slots = slots or Slots(concurrency)
@@ -120,6 +127,7 @@ class Asker:
         self._load_image = load_image
         self._on_reply = on_reply
         self._leases = leases or NoLeases()
+        self._breaker = breaker
         self.tally = tally or Tally()
         self._sender: Sends = sender or Sender(
             judge,
@@ -151,9 +159,14 @@ class Asker:
         """Hold a place while one answer is judged."""
         return self._answers
 
-    def on_behalf_of(self, item: ItemId | None) -> "BoundAsk":
-        """Make the `Ask` of one conversation; its calls are stored under that item."""
-        return BoundAsk(self, item)
+    def on_behalf_of(self, item: ItemId | None, *, asked_after: int = 0) -> "BoundAsk":
+        """Make the `Ask` of one conversation; its calls are stored under that item.
+
+        Args:
+            item: The conversation of a run; None outside a run.
+            asked_after: Newest call when what it lacks was asked for again; 0: never.
+        """
+        return BoundAsk(self, item, asked_after=asked_after)
 
     async def drain(self) -> None:
         """Send nothing more, and wait for the answers that are on their way: they are paid for.
@@ -174,28 +187,105 @@ class Asker:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def ask(self, question: Question[T], item: ItemId | None, window: int | None = None) -> T:
+    async def ask(
+        self,
+        question: Question[T],
+        item: ItemId | None,
+        window: int | None = None,
+        *,
+        asked_after: int = 0,
+    ) -> T:
         """Answer a question from the store or from the judge.
 
         Args:
             question: The question.
             item: The conversation of a run it is asked for; None outside a run.
             window: Position of the window that asks; None: the conversation as a whole.
+            asked_after: Replies of calls up to this number count as none: what they leave out was
+                to be asked for again after them.
 
         Raises:
             JudgeError: No usable answer after retries and repairs.
         """
         request = self.request_of(question)
-        for earlier in range(1, REPAIRS + 2):
+        try:
+            return await self._ask_until_usable(question, request, item, window, asked_after)
+        except STOPS_THE_RUN:
+            raise
+        except JudgeError as error:
+            if self._breaker is not None:
+                key = reply_key(self._judge.fingerprint, request)
+                self._breaker.note_error(question.step, key, error)
+            raise
+
+    async def _ask_until_usable(
+        self,
+        question: Question[T],
+        request: JudgeRequest,
+        item: ItemId | None,
+        window: int | None,
+        asked_after: int,
+    ) -> T:
+        """Ask until an answer can be used.
+
+        A cut answer is asked for again with a higher limit, another one with what is wrong with it.
+        """
+        request, doublings, repairs = self._answered_form(question, request)
+        while True:
+            may_double = doublings < DOUBLINGS
             try:
-                return await self._shared(question, request, item, window)
-            except (JudgeReplyTruncated, JudgeRefused, JudgeAnswersUsedUp):
+                return await self._shared(
+                    question, request, item, window, asked_after=asked_after, or_cut=may_double
+                )
+            except JudgeReplyTruncated as error:
+                if not may_double:
+                    raise JudgeReplyTruncated(
+                        f"{error}, also when it was raised to {request.max_tokens:,}; choose a "
+                        "model that keeps its answers short",
+                        raw=error.raw,
+                    ) from error
+                doublings += 1
+                request = replace(request, max_tokens=request.max_tokens * 2)
+            except (JudgeRefused, JudgeAnswersUsedUp):
                 raise
             except JudgeReplyInvalid as error:
-                if earlier > REPAIRS:
+                if repairs >= REPAIRS:
                     raise
-                request = repaired(request, question.prompt, error, earlier)
-        raise AssertionError("the last repair either returns or raises")
+                repairs += 1
+                request = repaired(request, question.prompt, error, repairs)
+
+    def _answered_form(
+        self, question: Question[Any], request: JudgeRequest
+    ) -> tuple[JudgeRequest, int, int]:
+        """Find the form of a question that got a usable answer, after others that got none.
+
+        Returns:
+            The form, how often its limit was raised, and how often it was repaired; the first form
+            where none has a usable answer.
+        """
+        form, doublings, repairs = request, 0, 0
+        while True:
+            key = reply_key(self._judge.fingerprint, form)
+            if self._replies.find(key) is not None:
+                return form, doublings, repairs
+            stored = self._replies.find_unusable(key)
+            if stored is None:
+                break
+            try:
+                understood(question, from_store(stored))
+            except JudgeReplyTruncated:
+                doublings += 1
+                form = replace(form, max_tokens=form.max_tokens * 2)
+            except JudgeRefused:
+                break
+            except JudgeReplyInvalid as error:
+                repairs += 1
+                form = repaired(form, question.prompt, error, repairs)
+            else:
+                break  # nobody has looked at it yet
+            if doublings > DOUBLINGS or repairs > REPAIRS:
+                break
+        return request, 0, 0
 
     def request_of(self, question: Question[Any]) -> JudgeRequest:
         """Put a question into the form a judge gets."""
@@ -216,21 +306,32 @@ class Asker:
         request: JudgeRequest,
         item: ItemId | None,
         window: int | None,
+        *,
+        asked_after: int,
+        or_cut: bool,
     ) -> T:
         """Let equal questions in the air share one call.
 
         The call belongs to nobody in particular: a conversation that is given up does not take it
         away from another one that waits for it.
+
+        Args:
+            question: The question.
+            request: The form of it that is asked: each limit and each repair has a key of its own.
+            item: The conversation of a run it is asked for.
+            window: Position of the window that asks.
+            asked_after: As in `ask`.
+            or_cut: A stored reply that was cut will do: it is asked with a higher limit next.
         """
         key = reply_key(self._judge.fingerprint, request)
         while True:
-            found, value = self._stored(question, key)
+            found, value = self._stored(question, key, or_cut, asked_after)
             if found:
                 return value
             in_the_air = self._in_the_air.get(key)
             if in_the_air is None:
                 asked = Asked(key, request.step, item, window, request.replicate, question.count)
-                task = asyncio.create_task(self._called(question, request, asked))
+                task = asyncio.create_task(self._called(question, request, asked, or_cut))
                 self._in_the_air[key] = task, question.count
                 task.add_done_callback(lambda done: self._landed(key, done))
                 value = await asyncio.shield(task)
@@ -248,8 +349,11 @@ class Asker:
             finally:
                 if theirs is not question.count:
                     question.count.answers += theirs.answers - before
+                    question.count.is_earlier = False
 
-    def _stored(self, question: Question[T], key: str) -> tuple[bool, T]:
+    def _stored(
+        self, question: Question[T], key: str, or_cut: bool, asked_after: int = 0
+    ) -> tuple[bool, T]:
         """Look a question up.
 
         Returns:
@@ -258,13 +362,17 @@ class Asker:
         Raises:
             JudgeReplyInvalid: There is one that this question cannot use.
         """
-        stored = self._replies.find(key)
+        stored = self._replies.find(key, or_cut=or_cut)
         if stored is None:
             return False, None  # type: ignore[return-value]  # read only where True
         self.tally.calls_stored += 1
         self.tally.step(question.step).stored += 1
-        question.count.answers += 1
+        count = question.count
+        count.is_earlier = 0 < stored.number <= asked_after
+        count.answers += not count.is_earlier
         reply = from_store(stored)
+        if reply.stop is Stop.LENGTH:
+            question.count.answers += self._sender.count_unreadable(key)
         self._on_reply(question.step, reply, True)
         return True, understood(question, reply)
 
@@ -273,42 +381,46 @@ class Asker:
         if not task.cancelled():
             task.exception()  # marks it as seen, for when nobody waits any more
 
-    async def _called(self, question: Question[T], request: JudgeRequest, asked: Asked) -> T:
+    async def _called(
+        self, question: Question[T], request: JudgeRequest, asked: Asked, or_cut: bool
+    ) -> T:
         """Ask, unless somebody else is asking the same: then wait for their answer."""
-        is_ours = await self._leases.wait_for(
-            asked.key, lambda: self._replies.find(asked.key) is not None
-        )
-        if not is_ours:
-            _, value = self._stored(question, asked.key)
-            return value
-        is_kept = False
-        try:
-            value = await self._whole(question, request, asked)
-            is_kept = True
-            return value
-        finally:
-            if not is_kept:  # a usable reply ends the lease as it is kept
-                await self._leases.give_back(asked.key)
-
-    async def _whole(self, question: Question[T], request: JudgeRequest, asked: Asked) -> T:
-        """Ask until an answer is whole, with a higher limit of tokens each time it is not."""
 
         def understand(reply: JudgeReply) -> T:
             self._on_reply(question.step, reply, False)
             return understood(question, reply)
 
-        for doublings_left in range(DOUBLINGS, -1, -1):
-            try:
-                return await self._sender.put(asked, request, understand)
-            except JudgeReplyTruncated as error:
-                if not doublings_left:
-                    raise JudgeReplyTruncated(
-                        f"{error}, also when it was raised to {request.max_tokens:,}; choose a "
-                        "model that keeps its answers short",
-                        raw=error.raw,
-                    ) from error
-                request = replace(request, max_tokens=request.max_tokens * 2)
-        raise AssertionError("the last doubling either returns or raises")
+        is_ours = await self._leases.wait_for(
+            asked.key, lambda: self._replies.find(asked.key, or_cut=or_cut) is not None
+        )
+        if not is_ours:
+            _, value = self._stored(question, asked.key, or_cut)
+            return value
+        is_kept = False
+        try:
+            value = await self._sender.put(asked, request, understand)
+            is_kept = True
+            self._note_answer(question, value, asked.key)
+            return value
+        finally:
+            if not is_kept:  # a usable reply ends the lease as it is kept
+                await self._leases.give_back(asked.key)
+
+    def _note_answer(self, question: Question[T], value: T, key: str) -> None:
+        """Tell what stops a failing run of a reply that came.
+
+        Raises:
+            JudgeKeepsFailing: It is one too many that says nothing.
+        """
+        if self._breaker is None:
+            return
+        if question.says_something(value):
+            self._breaker.note_answer(question.step)
+            return
+        question.count.empty += 1
+        if question.count.empty == REPAIRS + 1:
+            why = f"no answer to `{question.step}` had a verdict"
+            self._breaker.note_failure(question.step, key, "no verdict", why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +431,8 @@ class BoundAsk:
     item: ItemId | None
     window: int | None = None
     """Position of the window that asks; None: the conversation as a whole."""
+    asked_after: int = 0
+    """Newest call when what the conversation lacks was asked for again; 0: never."""
 
     @property
     def takes_images(self) -> bool:
@@ -340,7 +454,7 @@ class BoundAsk:
 
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
         """Ask; see `Asker.ask`."""
-        return self.asker.ask(question, self.item, self.window)
+        return self.asker.ask(question, self.item, self.window, asked_after=self.asked_after)
 
 
 def understood(question: Question[T], reply: JudgeReply) -> T:
@@ -355,15 +469,29 @@ def understood(question: Question[T], reply: JudgeReply) -> T:
         )
     if reply.stop in (Stop.REFUSAL, Stop.FILTER):
         raise JudgeRefused(f"the judge refused to answer `{question.step}`", raw=reply.text)
-    parse = question.reply.parse or parse_reply
     try:
-        if question.reply.schema is None:
-            return question.reply.read(reply.text, reply.structured)
-        return question.reply.read(parse(reply.text), reply.structured)
+        return question.reply.read(_parsed(question, reply), reply.structured)
     except Mismatch as error:
         raise JudgeReplyInvalid(
             f"the answer to `{question.step}` has the wrong shape: {error}", raw=reply.text
         ) from error
+
+
+def _parsed(question: Question[Any], reply: JudgeReply) -> object:
+    """Parse a reply as its question wants it.
+
+    Raises:
+        Mismatch: It is a tool call without input, as of a judge that does not really know tools.
+        JudgeReplyInvalid: It is no JSON.
+    """
+    if question.reply.schema is None:
+        return reply.text
+    if question.reply.parse is not None:
+        return question.reply.parse(reply.text)
+    value = parse_reply(reply.text)
+    if value == {} and reply.rung is Rung.TOOL:
+        raise Mismatch("the tool was called without any input")
+    return value
 
 
 def repaired(

@@ -43,7 +43,7 @@ class BackgroundRun:
         run: RunId,
         workers: int,
         *,
-        retry_failed: bool = False,
+        retry_unfinished: bool = False,
         around: Circumstances | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -51,7 +51,7 @@ class BackgroundRun:
         self.control = RunControl(workers, clock)
         self._clock = clock
         self._store = store
-        self._retry_failed = retry_failed
+        self._retry_unfinished = retry_unfinished
         self._around = around
         self._trouble: str | None = None
         self._began = clock()
@@ -100,7 +100,7 @@ class BackgroundRun:
         store: Store,
         run: RunId,
         *,
-        retry_failed: bool = False,
+        retry_unfinished: bool = False,
         around: Circumstances | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> Self:
@@ -109,7 +109,7 @@ class BackgroundRun:
         Args:
             store: Where it is.
             run: The run.
-            retry_failed: Take up failed conversations again.
+            retry_unfinished: Take up failed conversations again.
             around: What it shares with other runs of the process; None: nothing.
             clock: Seconds that never jump.
 
@@ -118,7 +118,12 @@ class BackgroundRun:
         """
         row = store.runs.row(run)
         begun = cls(
-            store, run, row.spec.concurrency, retry_failed=retry_failed, around=around, clock=clock
+            store,
+            run,
+            row.spec.concurrency,
+            retry_unfinished=retry_unfinished,
+            around=around,
+            clock=clock,
         )
         begun._done_before = row.done + row.failed + row.skipped
         begun._thread.start()
@@ -190,7 +195,7 @@ class BackgroundRun:
                 self._store,
                 self.run_id,
                 self._heard,
-                retry_failed=self._retry_failed,
+                retry_unfinished=self._retry_unfinished,
                 control=self.control,
                 around=self._around,
             )
@@ -228,6 +233,8 @@ def gauges_of(control: RunControl) -> Gauges:
             StepCount(name, step.calls, step.stored, step.in_flight, step.retries)
             for name, step in list(tally.steps.items())
         ),
+        cost_nusd=tally.cost_nusd,
+        unpriced_calls=tally.unpriced,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from faithtui import errors
 from faithtui.domain.ids import RunId
-from faithtui.engine.answer_limit import check_answers_left
+from faithtui.engine.answer_limit import check_answers_left, is_answered
 from faithtui.engine.budgeting import Spent
 from faithtui.engine.keeping import Asked, from_store
 from faithtui.engine.pricing import Pricing, likely_tokens, worst_case
@@ -147,6 +147,7 @@ class Desk:
         last = self._batches.last(self._run, asked.key)
         tries = 1
         if last is not None:
+            asked.count.answers += _count_answered(last)
             match last.state:
                 case RequestState.WAITING:
                     if last.run != self._run:
@@ -164,6 +165,11 @@ class Desk:
         self._collect(asked, request, tries)
         await _for_good()
 
+    def count_unreadable(self, key: str) -> int:
+        """Count answers to a question in batches of the run that were no replies."""
+        last = self._batches.last(self._run, key)
+        return 0 if last is None else _count_answered(last)
+
     async def _read(
         self, asked: Asked, last: LastAsked, understand: Callable[[JudgeReply], T]
     ) -> T:
@@ -173,6 +179,7 @@ class Desk:
             JudgeReplyInvalid: It cannot be used.
         """
         asked.count.answers += 1
+        asked.count.is_earlier = False
         stored = self._calls.reply_in(last.batch, asked.key)
         assert stored is not None, "a question is answered in the transaction that keeps the reply"
         try:
@@ -217,7 +224,8 @@ async def _for_good() -> NoReturn:
 
 def reason_of(error: JudgeError) -> str:
     """Say why a question failed, so that `next_try` can read it."""
-    return f"{type(error).__name__}: {error}"
+    status = "" if error.status is None else f" {error.status}"
+    return f"{type(error).__name__}{status}: {error}"
 
 
 def next_try(last: LastAsked) -> int:
@@ -238,14 +246,21 @@ def next_try(last: LastAsked) -> int:
     return last.tries + 1
 
 
+def _count_answered(last: LastAsked) -> int:
+    """Count the failures that were answers, and may have been billed."""
+    return sum(is_answered(_error_of(why)) for why in last.failures)
+
+
 def _error_of(reason: str) -> JudgeError:
     """Undo `reason_of`."""
     name, _, sentence = reason.partition(": ")
+    name, _, number = name.partition(" ")
+    status = int(number) if number.isdecimal() else None
     kind = getattr(errors, name, None)
     if not isinstance(kind, type) or not issubclass(kind, JudgeError):
         return JudgeUnavailable(reason)
     if issubclass(kind, JudgeReplyInvalid):
         return kind(sentence, raw="")
     if issubclass(kind, JudgeMustWait):
-        return kind(sentence, retry_after_s=0.0)
-    return kind(sentence)
+        return kind(sentence, retry_after_s=0.0, status=status)
+    return kind(sentence, status=status)

@@ -12,13 +12,12 @@ from collections.abc import (
     AsyncGenerator,
     Awaitable,
     Callable,
-    Collection,
     Iterator,
     Mapping,
 )
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.image_addresses import ANY_HOST
@@ -33,11 +32,12 @@ from faithtui.engine.events import EventSink, RunStarted
 from faithtui.engine.examples import kept
 from faithtui.engine.image_hosts import check_run
 from faithtui.engine.pricing import TablePrices
-from faithtui.engine.writing import replace_file
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import ExportError, InputError
+from faithtui.files import write_text
 from faithtui.judges.base import Judge, JudgeRequest
 from faithtui.judges.batches import BatchResult, QuestionFile, open_question_file
-from faithtui.store.batch_records import BY_FILE, BatchQuestion
+from faithtui.store.batch_records import BY_FILE, BatchQuestion, WaitingQuestion
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 
@@ -91,6 +91,7 @@ async def export_questions(
     count = 0
     _refuse_existing(path)
     async with sole(store):
+        UnstoredReplies(store.path).read_back(store)
         row = store.runs.row(run)
         check_run(store, row, around.image_hosts)
         spec = row.spec
@@ -116,7 +117,8 @@ async def export_questions(
                     await drive(course, judge, desk, spooled)
                     if questions:
                         spool.seek(0)
-                        _written(path, spool)
+                        lines_of_spool = (line.decode("ascii") for line in spool)
+                        write_text(path, lines_of_spool, force=False)
             if questions:
                 await course.recorder.write(
                     lambda: store.batches.plan(
@@ -176,8 +178,7 @@ async def import_answers(
                     if batch.run != run:
                         continue
                     waiting = batches.waiting(batch.uid)
-                    plain = {str(number) for number, each in waiting.items() if each.is_plain}
-                    results = _results(path, form, batch.uid, plain)
+                    results = _results(path, form, batch.uid, waiting)
                     read = await read_results(course, around, batch, results)
                     imported.answered += read.answered
                     imported.failed += read.failed
@@ -249,16 +250,9 @@ def _all(pile: Pile) -> list[Wanted]:
 
 
 def _refuse_existing(path: Path) -> None:
-    # It may hold the only copy of questions that count as asked.
+    # It may hold the only copy of questions that count as asked, so nothing replaces it.
     if path.exists():
         raise ExportError(f"{path} is there already; name another file")
-
-
-def _written(path: Path, spool: BinaryIO) -> None:
-    try:
-        replace_file(path, (line.decode("ascii") for line in spool))
-    except OSError as error:
-        raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _lines(path: Path, imported: Imported | None = None) -> Iterator[Mapping[str, object]]:
@@ -302,9 +296,14 @@ def _name_of(line: Mapping[str, object]) -> str:
 
 
 async def _results(
-    path: Path, form: QuestionFile, uid: str, plain: Collection[str]
+    path: Path, form: QuestionFile, uid: str, waiting: Mapping[int, WaitingQuestion]
 ) -> AsyncGenerator[BatchResult]:
+    plain = {str(number) for number, each in waiting.items() if each.is_plain}
+    pictured = {str(number) for number, each in waiting.items() if each.has_images}
     for line in _lines(path):
         batch, _, number = _name_of(line).partition("-")
         if batch == uid:
-            yield number, form.result(line, is_plain=number in plain)
+            yield (
+                number,
+                form.result(line, is_plain=number in plain, with_images=number in pictured),
+            )

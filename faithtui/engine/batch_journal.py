@@ -94,8 +94,10 @@ class Journal:
         if status.state == "failed":
             await self._failed(row, status.reason or "it does not say why")
             return True
-        plain = {str(number) for number, each in batches.waiting(row.uid).items() if each.is_plain}
-        results = partial(self.client.results, provider_id, plain=plain)
+        waiting = batches.waiting(row.uid)
+        plain = {str(number) for number, each in waiting.items() if each.is_plain}
+        pictured = {str(number) for number, each in waiting.items() if each.has_images}
+        results = partial(self.client.results, provider_id, plain=plain, pictured=pictured)
         read = await read_results(self.course, self.around, row, results())
         self.stops = self.stops or read.stops
         await write(batches.end, row.uid, UNANSWERED)

@@ -28,7 +28,7 @@ from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusabl
 from faithtui.judges.base import Judge
 from faithtui.judges.batches import BatchClient, open_batches
 from faithtui.store.batch_records import BY_FILE, BatchesOut
-from faithtui.store.records import ItemState, RunRow, RunState
+from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 
 LEASE = "batches"
@@ -43,7 +43,7 @@ async def advance(
     emit: EventSink,
     *,
     clients: AbstractAsyncContextManager[BatchClient] | None = None,
-    retry_failed: bool = False,
+    retry_unfinished: bool = False,
     tell: Callable[[str], None] = lambda steps: None,
     control: RunControl | None = None,
     around: Circumstances | None = None,
@@ -58,7 +58,7 @@ async def advance(
         run: A run by batches.
         emit: Gets every event, on this thread.
         clients: The provider's Batch API, opened and closed here; None opens the judge's.
-        retry_failed: Take up failed conversations again, once nothing is out any more.
+        retry_unfinished: Take up failed conversations again, once nothing is out any more.
         tell: Gets the steps of each conversation, as text, under `verbose_mode`.
         control: Handles for somebody else; None: nobody has any.
         around: What it shares with other runs of the process; None: nothing.
@@ -77,16 +77,14 @@ async def advance(
     async with sole(store):
         row = store.runs.row(run)
         metric = same_metric(row, kept(store, row.spec.examples))
-        check_run(store, row, around.image_hosts)
+        check_run(store, row, around.image_hosts, with_unfinished=retry_unfinished)
         judge = judge_of(row, around)
-        if retry_failed:
+        if retry_unfinished:
             row = _reopened(store, row)
 
         async def through(course: Course) -> Ending:
             try:
-                opening = clients or open_batches(
-                    row.spec.judge, base_url=row.spec.base_url, redact=around.redact
-                )
+                opening = clients or _batches_of(row, around)
             except JudgeUnsupported as error:
                 return RunState.STOPPED, f"{error}. {by_file(run)}"
             async with opening as client, judge as opened:
@@ -126,8 +124,7 @@ async def cancel(
                 batches.give_up(each.uid, "cancelled")
         handed = [each for each in rows if each.provider_id != BY_FILE]
         if handed:
-            opening = open_batches(row.spec.judge, base_url=row.spec.base_url, redact=around.redact)
-            async with opening as client:
+            async with _batches_of(row, around) as client:
                 for each in handed:
                     name = each.provider_id or await client.find(
                         each.uid,
@@ -148,6 +145,21 @@ async def cancel(
     return out
 
 
+def _batches_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManager[BatchClient]:
+    """Open the Batch API of a run's judge.
+
+    Raises:
+        ConfigError: Its key is missing, or its address cannot be used.
+        JudgeUnsupported: It has none.
+    """
+    return open_batches(
+        row.spec.judge,
+        base_url=row.spec.base_url,
+        timeout_s=around.timeout_s,
+        redact=around.redact,
+    )
+
+
 def by_file(run: RunId) -> str:
     """Say how a server without batches gets many questions at once."""
     return (
@@ -166,13 +178,12 @@ async def sole(store: Store) -> AsyncIterator[None]:
 
 
 def _reopened(store: Store, row: RunRow) -> RunRow:
-    """Make failed conversations pending again, unless the run is still under way."""
-    if row.state not in _SETTLED or not row.failed or store.batches.out(row.id).questions:
+    """Make conversations pending again that failed or lack a verdict, unless it is under way."""
+    if row.state not in _SETTLED or store.batches.out(row.id).questions:
         return row
-    items = store.runs.item_rows(store.runs.item_ids(row.id))
-    failed = [item.id for item in items if item.state is ItemState.FAILED]
-    store.batches.forget(row.id, failed)
-    store.runs.reopen_failed(row.id, failed)
+    unfinished = store.runs.unfinished(row.id)
+    store.batches.forget(row.id, unfinished)
+    store.runs.reopen_unfinished(row.id, unfinished)
     return store.runs.row(row.id)
 
 

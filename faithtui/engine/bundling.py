@@ -13,8 +13,8 @@ from faithtui.domain.bundles import (
     ToldAct,
 )
 from faithtui.domain.ids import RunId
-from faithtui.engine.writing import replace_file
-from faithtui.errors import ExportError, InputError
+from faithtui.errors import InputError
+from faithtui.files import write_text
 from faithtui.interchange.bundles import BundleRead, bundle_lines, read_bundle
 from faithtui.store.merging import Elsewhere, Merged
 from faithtui.store.store import Store
@@ -56,21 +56,21 @@ def label_lines(
 
 
 def export_labels(
-    store: Store, path: Path, run: RunId | None = None, reviewers: Sequence[str] = ()
+    store: Store,
+    path: Path,
+    run: RunId | None = None,
+    reviewers: Sequence[str] = (),
+    *,
+    force: bool,
 ) -> None:
     """Write a store's labels into a file, which appears whole or not at all; see `label_lines`.
 
     Raises:
-        ExportError: The file cannot be written.
+        ExportError: The file is a store, is there already and `force` is not set, or cannot be
+            written.
         StoreError: There is no such run.
     """
-    lines = label_lines(store, run, reviewers)
-    try:
-        replace_file(path, lines)
-    except OSError as error:
-        raise ExportError(
-            f"{path} cannot be written: {error.strerror}; choose another file with -o"
-        ) from error
+    write_text(path, label_lines(store, run, reviewers), force=force)
 
 
 def merge_files(store: Store, paths: Sequence[Path]) -> MergeResult:

@@ -38,8 +38,8 @@ from faithtui.domain.reported.levels import LevelReport
 from faithtui.domain.reported.settings import Level, ReportSettings
 from faithtui.domain.transfer import accuracy_of
 from faithtui.engine.reporting import RunAgreement, run_agreement
-from faithtui.engine.writing import replace_file
-from faithtui.errors import ExportError, InputError
+from faithtui.errors import InputError
+from faithtui.files import write_text
 from faithtui.interchange.certificates import certificate_text, read_certificate
 from faithtui.store.provenance import LabelOrigins
 from faithtui.store.records import RunRow
@@ -207,18 +207,13 @@ def certify(
     )
 
 
-def write(path: Path, certificate: Certificate) -> None:
-    """Write a certificate to a file, whole or not at all.
+def write(path: Path, certificate: Certificate, *, force: bool) -> None:
+    """Write a certificate to a file, whole or not at all; see `faithtui.files.replacing`.
 
     Raises:
-        ExportError: It cannot be written.
+        ExportError: It is a store, is there already, or cannot be written.
     """
-    try:
-        replace_file(path, [certificate_text(certificate)])
-    except OSError as error:
-        raise ExportError(
-            f"{path} cannot be written: {error.strerror}; choose another file"
-        ) from error
+    write_text(path, [certificate_text(certificate)], force=force)
 
 
 def under_guideline(store: Store, origins: LabelOrigins) -> tuple[int, int]:

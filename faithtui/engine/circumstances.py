@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from faithtui.engine.limiting import Speed, Traffic
+from faithtui.judges.deadlines import TIMEOUT_S
 from faithtui.judges.prices import PriceTable, read_prices
 from faithtui.judges.redaction import Redact, load_redaction
 
@@ -22,6 +23,8 @@ class Circumstances:
     """What calls cost."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits for seconds between two tries of a question."""
+    timeout_s: float = TIMEOUT_S
+    """Seconds one question may take. No part of what names a question: it changes no answer."""
     log_prompts: bool = False
     """Questions and answers go into a log of their own."""
     image_hosts: tuple[str, ...] = ()
@@ -35,6 +38,7 @@ def circumstances(
     prices: Path | None = None,
     redact: str | None = None,
     image_hosts: tuple[str, ...] = (),
+    timeout_s: float | None = None,
 ) -> Circumstances:
     """Make them from settings.
 
@@ -44,6 +48,7 @@ def circumstances(
         prices: A table that replaces the built-in one; None: that one.
         redact: `package.module:function`, which every text goes through; None: none does.
         image_hosts: Hosts whose images a judge may be sent by address.
+        timeout_s: Seconds one question may take; None: the usual ones.
 
     Raises:
         ConfigError: The table or the function cannot be used.
@@ -53,4 +58,5 @@ def circumstances(
         None if redact is None else load_redaction(redact),
         read_prices(prices),
         image_hosts=image_hosts,
+        timeout_s=TIMEOUT_S if timeout_s is None else timeout_s,
     )

@@ -51,6 +51,7 @@ def run_json(row: RunRow) -> dict[str, object]:
         "skipped_windows": row.skipped_windows,
         "scored": row.scored,
         "undefined": row.undefined,
+        "incomplete": row.incomplete,
         "claims": row.claims,
         "missing_verdicts": row.missing_verdicts,
         "labelled": row.labelled,

@@ -14,9 +14,11 @@ from typing import Any
 
 from faithtui.domain.assessment import Assessment, Claim
 from faithtui.domain.examples import Example
+from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.ids import ConversationId, ItemId
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.asking import Asker
+from faithtui.engine.circuit_breaker import CircuitBreaker
 from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.control import RunControl
 from faithtui.engine.events import (
@@ -32,6 +34,7 @@ from faithtui.engine.events import (
 from faithtui.engine.image_hosts import check_images
 from faithtui.engine.item_checks import ItemChecks
 from faithtui.engine.judged_conversations import CheckRules
+from faithtui.engine.leasing import StoreLeases
 from faithtui.engine.logged import logged
 from faithtui.engine.recalibrating import calibration_of
 from faithtui.engine.recording import Recorder
@@ -72,6 +75,10 @@ class Course:
     totals: RunTotals
     """What its calls came to, by all processes."""
     checks: ItemChecks
+    leases: StoreLeases
+    """Shows that this process works on it, and who asks what."""
+    breaker: CircuitBreaker
+    """What stops it when too much fails."""
     image_hosts: Collection[str] = ()
     """Whose images the judge may be sent by address."""
     waiting: Iterator[PendingItem] = field(default_factory=lambda: iter(()))
@@ -84,6 +91,7 @@ class Course:
             done=old.done + changes.get("done", 0),
             failed=old.failed + changes.get("failed", 0),
             skipped=old.skipped + changes.get("skipped", 0),
+            incomplete=old.incomplete + changes.get("incomplete", 0),
             windows=old.windows + changes.get("windows", 0),
             calls=tally.calls,
             calls_again=tally.calls_again,
@@ -139,37 +147,41 @@ async def to_its_end(
 
     course = _course_of(store, row, metric, control, heard, tell)
     course.image_hosts = image_hosts
-    try:
-        state, reason = await through(course)
-    except asyncio.CancelledError:
-        state, reason = RunState.CANCELLED, None
+    # This process is entered as working on the run until the store says how it ended.
+    async with contextlib.AsyncExitStack() as entered:
         try:
-            # What is with the provider is answered, and paid for, whoever waits for it.
-            if store.batches.out(run).questions:
-                state = RunState.WAITING
-            store.runs.set_state(run, state)
-            row = store.runs.row(run)
-        except StoreError as error:  # locked or full: the run is cancelled all the same
-            reason = str(error)
-        emit(RunEnded(run, state, reason, _last_totals(row, latest)))
-        raise
-    except BaseException as error:
-        # Whatever ends a run, the store says so where it still can; the error itself goes on to
-        # whoever started it.
-        reason = f"{type(error).__name__}: {error}"
-        with contextlib.suppress(StoreError):
-            store.runs.set_state(run, RunState.STOPPED, reason)
-        with contextlib.suppress(StoreError):
-            row = store.runs.row(run)
-        emit(RunEnded(run, RunState.STOPPED, reason, _last_totals(row, latest)))
-        raise
-    await course.recorder.write(store.runs.set_state, run, state, reason)
-    try:
-        # The run has ended: a check that is given up, or cannot be written, leaves it unchecked.
-        with contextlib.suppress(StoreError):
-            await course.checks.check_rest(run)
-    finally:
-        emit(RunEnded(run, state, reason, course.progress()))
+            await entered.enter_async_context(course.leases.alive())
+            state, reason = await through(course)
+        except asyncio.CancelledError:
+            state, reason = RunState.CANCELLED, None
+            try:
+                # What is with the provider is answered, and paid for, whoever waits for it.
+                if store.batches.out(run).questions:
+                    state = RunState.WAITING
+                store.runs.set_state(run, state)
+                row = store.runs.row(run)
+            except StoreError as error:  # locked or full: the run is cancelled all the same
+                reason = str(error)
+            emit(RunEnded(run, state, reason, _last_totals(row, latest)))
+            raise
+        except BaseException as error:
+            # Whatever ends a run, the store says so where it still can; the error itself goes on to
+            # whoever started it.
+            reason = f"{type(error).__name__}: {error}"
+            with contextlib.suppress(StoreError):
+                store.runs.set_state(run, RunState.STOPPED, reason)
+            with contextlib.suppress(StoreError):
+                row = store.runs.row(run)
+            emit(RunEnded(run, RunState.STOPPED, reason, _last_totals(row, latest)))
+            raise
+        await course.recorder.write(store.runs.set_state, run, state, reason)
+        try:
+            # The run has ended: a check that is given up, or cannot be written, leaves it
+            # unchecked.
+            with contextlib.suppress(StoreError):
+                await course.checks.check_rest(run)
+        finally:
+            emit(RunEnded(run, state, reason, course.progress()))
     return state
 
 
@@ -198,6 +210,8 @@ def _course_of(
         _totals(row),
         _calls_of(row),
         ItemChecks(store, CheckRules.of(metric), recorder.add),
+        StoreLeases(store, run=row.id, write=recorder.add),
+        CircuitBreaker(limit_of(row.spec), row.conversations),
     )
     return course
 
@@ -214,7 +228,7 @@ async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
         await _finished(course, item.id, ItemState.SKIPPED, skipped)
         return
     windows = metric.windows(conversation)
-    ask = asker.on_behalf_of(item.id)
+    ask = asker.on_behalf_of(item.id, asked_after=item.asked_after)
     try:
         check_images(conversation.images, course.row.spec.judge, course.image_hosts)
         findings = await metric.gather(conversation, ask, claims)
@@ -228,14 +242,29 @@ async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
         raise
     except (JudgeError, MetricError) as error:
         await _finished(course, item.id, ItemState.FAILED, f"{type(error).__name__}: {error}")
+        course.breaker.note_conversation(str(error).rstrip("."))
         return
     state = ItemState.FAILED if failures else ItemState.DONE
     reason = failures[0] if failures else None
     checked = None
-    if not item.stored_windows:
+    if not (item.stored_windows or item.unfinished_windows):
         # What was stored before need not be what was assessed now.
         checked = await course.checks.check_assessed(item.id, state, conversation, assessments)
-    await _finished(course, item.id, state, reason, conclusion.reason, checked)
+    missing = None
+    if state is ItemState.DONE and conclusion.score.state is ScoreState.INCOMPLETE:
+        missing = conclusion.score.reason
+    await _finished(
+        course, item.id, state, reason, conclusion.reason, checked, incomplete=missing is not None
+    )
+    why = reason or missing
+    if why is not None:
+        course.breaker.note_conversation(why.rstrip("."))
+
+
+def limit_of(spec: RunSpec) -> FailureLimit:
+    """Read after how many failures a run stops."""
+    limit = None if spec.max_failures is None else FailureLimit.read(spec.max_failures)
+    return limit or DEFAULT
 
 
 def given_claims(
@@ -272,7 +301,7 @@ async def _store_windows(
         if position in item.stored_windows:
             continue
         await course.recorder.add(course.store.runs.save_window, item.id, assessment)
-        progress = course.progress(windows=1)
+        progress = course.progress(windows=int(position not in item.unfinished_windows))
         if failed:
             kind = (assessment.score.reason or "").split(":", 1)[0]
             course.emit(WindowFailed(course.row.id, item.id, position, kind, progress))
@@ -288,12 +317,15 @@ async def _finished(
     reason: str | None,
     conclusion: str | None = None,
     checked: CheckedItem | None = None,
+    *,
+    incomplete: bool = False,
 ) -> None:
     finish = course.store.runs.finish_item
     await course.recorder.add(finish, item, state, reason, conclusion, checked)
     if checked is None and state is not ItemState.SKIPPED:
         await course.checks.check_stored(item)
-    course.emit(ItemFinished(course.row.id, item, state, course.progress(**{state.value: 1})))
+    progress = course.progress(**{state.value: 1, "incomplete": int(incomplete)})
+    course.emit(ItemFinished(course.row.id, item, state, progress, incomplete))
 
 
 def same_metric(row: RunRow, examples: Sequence[Example]) -> Metric[Any]:
@@ -343,6 +375,7 @@ def judge_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManager[
     return open_judge(
         row.spec.judge,
         base_url=row.spec.base_url,
+        timeout_s=around.timeout_s,
         redact=around.redact,
         calibration=calibration_of(row.spec.calibration),
         log_prompts=around.log_prompts,
@@ -367,6 +400,7 @@ def _totals(row: RunRow) -> Progress:
         done=row.done,
         failed=row.failed,
         skipped=row.skipped,
+        incomplete=row.incomplete,
         windows=row.windows,
         tokens_in=row.tokens_in,
         tokens_out=row.tokens_out,

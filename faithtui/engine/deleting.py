@@ -6,6 +6,8 @@ from pathlib import Path
 
 from faithtui.domain.conversation import content_hash
 from faithtui.domain.ids import ConversationId, RunId
+from faithtui.engine.run_workers import read_run
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import InputError, StoreError
 from faithtui.interchange.readers import read_records, source_name
 from faithtui.store.deletion_records import Deleted, DeletionKind
@@ -124,17 +126,15 @@ def _conversations(
 def _refuse_what_is_on(store: Store, runs: Sequence[RunId]) -> None:
     """Refuse to delete under a run that is on, or that waits for answers.
 
+    Replies that the store could not take are read into it first, so that they go with their run.
+
     Raises:
-        StoreError: There is one.
+        StoreError: There is one, or a reply cannot be read.
     """
+    UnstoredReplies(store.path).read_back(store)
     for number in runs:
-        row = store.runs.row(number)
-        if row.state is RunState.RUNNING:
-            raise StoreError(
-                f"run {number} is on, so nothing of it is deleted: stop it first. If its process "
-                f"was killed, `faithtui run --resume {number}` goes on with it, and Ctrl-C stops "
-                "it then"
-            )
+        if read_run(store, number).state is RunState.RUNNING:
+            raise StoreError(f"run {number} is on, so nothing of it is deleted: stop it first")
         if store.batches.out(number).questions:
             raise StoreError(
                 f"questions of run {number} are with the provider or in files, so nothing of it "

@@ -1,7 +1,7 @@
 """What a run tells whoever listens: frozen values with ids and totals.
 
 The store is the truth, events are a hint: each is emitted after its rows are committed, carries
-totals instead of increments, and no text for people.
+totals instead of increments, and no text for people but what a provider said.
 """
 
 from collections.abc import Callable
@@ -20,6 +20,8 @@ class Progress:
     done: int = 0
     failed: int = 0
     skipped: int = 0
+    incomplete: int = 0
+    """Of `done`, those that lack a verdict and have no score for it."""
     windows: int = 0
     """Stored."""
     calls: int = 0
@@ -83,6 +85,8 @@ class ItemFinished:
     item: ItemId
     state: ItemState
     progress: Progress
+    lacks_verdict: bool = False
+    """It was judged, and has no score because a verdict is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,14 @@ class CallRetried:
     run: RunId
     step: str
     error: str
+    """Class name of the error."""
     wait_s: float
     progress: Progress
+    status: int | None = None
+    """HTTP status of the provider's answer; None: it did not answer."""
+    said: str = ""
+    """The provider's first words, or why it did not answer; "" when nobody said anything. One line
+    without any key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +230,6 @@ class Gauges:
     p95_ms: int | None
     steps: tuple[StepCount, ...]
     """In the order of their first question."""
+    cost_nusd: int = 0
+    """Of this process, at this moment; see `Progress`."""
+    unpriced_calls: int = 0

@@ -43,6 +43,7 @@ from faithtui.engine.certifying import Seen, see
 from faithtui.engine.examples import kept
 from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.errors import ConfigError
+from faithtui.files import check_target
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store, utc_now
 
@@ -88,6 +89,9 @@ class GateOrder:
     """The sample to rest on; None: the one with the most labels."""
     certificate: Path | None = None
     write: Path | None = None
+    """Where a certificate is written."""
+    force: bool = False
+    """Replace a file that is there already with the certificate."""
 
     @property
     def asks(self) -> bool:
@@ -126,7 +130,7 @@ def gate(
 
     Raises:
         ConfigError: No threshold is named, or one that cannot be.
-        ExportError: The certificate cannot be written.
+        ExportError: The certificate cannot be written there.
         InputError: The certificate cannot be read, or was changed.
         StoreError: There is no such run.
     """
@@ -139,6 +143,8 @@ def gate(
         raise ConfigError(
             f"the certificate is about {certificate.measured.level}; leave out --level"
         )
+    if order.write is not None:
+        check_target(order.write, force=order.force)
     thresholds = _thresholds(order, certificate)
     settings = _settings(order, certificate)
     now = clock()
@@ -175,9 +181,8 @@ def gate(
         )
     if order.write is not None and outcome is Outcome.PASSED:
         written = order.write
-        certifying.write(
-            written, certifying.certify(store, seen, level, found, thresholds, results, now)
-        )
+        certificate = certifying.certify(store, seen, level, found, thresholds, results, now)
+        certifying.write(written, certificate, force=order.force)
     elif order.write is not None:
         notes.append(f"no certificate is written: {outcome}")
     return GateResult(

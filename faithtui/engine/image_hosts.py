@@ -91,16 +91,27 @@ def check_image_hosts(
         raise not_allowed(missing, judge)
 
 
-def check_run(store: Store, row: RunRow, allowed: Collection[str]) -> None:
+def check_run(
+    store: Store, row: RunRow, allowed: Collection[str], *, with_unfinished: bool = False
+) -> None:
     """Do the same for what is left of a run.
+
+    Args:
+        store: Where it is.
+        row: The run.
+        allowed: As in `check_image_hosts`.
+        with_unfinished: Conversations that failed or lack a verdict are judged again too.
 
     Raises:
         ImageHostNotAllowed: As `check_image_hosts`.
     """
     if is_ours(row.spec.judge) or not store.conversations.has_image_addresses():
         return
-    pending = [each.conversation for each in store.runs.pending(row.id)]
-    check_image_hosts(store, pending, row.spec.judge, allowed)
+    left = [each.conversation for each in store.runs.pending(row.id)]
+    if with_unfinished:
+        items = store.runs.item_rows(store.runs.unfinished(row.id))
+        left += [each.conversation for each in items]
+    check_image_hosts(store, left, row.spec.judge, allowed)
 
 
 def check_images(images: Iterable[Image], judge: str, allowed: Collection[str]) -> None:

@@ -30,8 +30,16 @@ class Asked:
 class Replies(Protocol):
     """Where replies are kept."""
 
-    def find(self, key: str) -> StoredReply | None:
-        """Give the usable reply to the question with this key, if there is one."""
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+        """Give the usable reply to the question with this key, if there is one.
+
+        Args:
+            key: Names the question, with its limit of tokens.
+            or_cut: Else one that ran into that limit, and would again.
+        """
+
+    def find_unusable(self, key: str) -> StoredReply | None:
+        """Give the latest reply to the question with this key that could not be used, if any."""
 
     async def ready(self) -> None:
         """Wait until a reply can be kept: none is bought that has nowhere to go."""
@@ -45,18 +53,25 @@ class MemoryReplies:
 
     def __init__(self) -> None:
         self._usable: dict[str, StoredReply] = {}
+        self._cut: dict[str, StoredReply] = {}
 
-    def find(self, key: str) -> StoredReply | None:
-        """Give the usable reply to the question with this key, if there is one."""
-        return self._usable.get(key)
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+        """Give the usable reply to the question with this key, or one that was cut."""
+        return self._usable.get(key) or (self._cut.get(key) if or_cut else None)
+
+    def find_unusable(self, key: str) -> StoredReply | None:
+        """Give None: what cannot be used is not remembered."""
+        return None
 
     async def ready(self) -> None:
         """There is always room."""
 
     async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
-        """Remember a usable reply."""
+        """Remember a reply that is usable or was cut."""
         if usable:
             self._usable[asked.key] = reply
+        elif reply.stop == Stop.LENGTH.value:
+            self._cut[asked.key] = reply
 
 
 def reply_key(fingerprint: str, request: JudgeRequest) -> str:

@@ -14,8 +14,10 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Protocol
 
+from faithtui.domain.ids import RunId
 from faithtui.errors import StoreError
 from faithtui.store.records import WorkerRow
 from faithtui.store.store import Store
@@ -68,6 +70,7 @@ class StoreLeases:
         self,
         store: Store,
         *,
+        run: RunId | None = None,
         write: Callable[..., Awaitable[Any]] | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -76,6 +79,7 @@ class StoreLeases:
 
         Args:
             store: Where they are kept.
+            run: The run that is worked on; None: not one alone.
             write: Calls a function of the store where it may write, and waits while the store is
                 locked or full; None: that is an error.
             clock: Seconds that never jump.
@@ -85,6 +89,7 @@ class StoreLeases:
         self._write = write or self._write_once
         self._clock = clock
         self._sleep = sleep
+        self._run = run
         self._uid = uuid.uuid4().hex
         self._seen: dict[str, tuple[int, float]] = {}
         """Of other processes: their count, and when it was first seen."""
@@ -97,7 +102,9 @@ class StoreLeases:
     @contextlib.asynccontextmanager
     async def alive(self) -> AsyncIterator[None]:
         """Show that the process lives for as long as the context is held."""
-        me = WorkerRow(self._uid, _this_host(), os.getpid(), 0, datetime.now(UTC))
+        now = datetime.now(UTC)
+        pid = os.getpid()
+        me = WorkerRow(self._uid, _this_host(), pid, 0, now, self._run, _process_of(pid), now)
         await self._write(self._store.calls.begin, me)
         beating = asyncio.create_task(self._beat())
         try:
@@ -137,7 +144,7 @@ class StoreLeases:
                 await asyncio.wrap_future(self._store.submit(self._store.calls.beat, self._uid))
 
     def _is_dead(self, other: WorkerRow) -> bool:
-        if other.host == _this_host() and not _runs(other.pid):
+        if other.host == _this_host() and not _is_running(other):
             return True
         beats, since = self._seen.get(other.uid, (-1, 0.0))
         if other.beats != beats:
@@ -146,17 +153,49 @@ class StoreLeases:
         return self._clock() - since > SILENT_S
 
 
+def is_gone(other: WorkerRow, now: datetime) -> bool:
+    """Say whether a process that worked on a run is gone, by one look at what it left.
+
+    Of this machine the system knows. Another one cannot be asked, and nobody waits here to see
+    whether its process still counts: there the time it counted last decides.
+
+    Args:
+        other: The process.
+        now: By the clock of this machine.
+    """
+    if other.host == _this_host():
+        return not _is_running(other)
+    return other.beat_at is None or (now - other.beat_at).total_seconds() > SILENT_S
+
+
 def _this_host() -> str:
     return socket.gethostname()
 
 
-def _runs(pid: int) -> bool:
+def _is_running(other: WorkerRow) -> bool:
+    """Whether a process of this machine is there, and is not a later one with its number."""
     if os.name == "nt":  # there, this very call would end the process
         return True
     try:
-        os.kill(pid, 0)
+        os.kill(other.pid, 0)
     except ProcessLookupError:
         return False
     except OSError:  # somebody else's process, so there is one
-        return True
-    return True
+        pass
+    return other.process is None or other.process == _process_of(other.pid)
+
+
+def _process_of(pid: int) -> str | None:
+    """Tell a process from later ones with its number: by the boot and the tick it began in.
+
+    Returns:
+        None where the system does not say; Linux does. After a restart numbers begin anew, in
+        containers always with the same ones.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    # The name of the program stands in brackets before and may hold blanks; field 22 is meant.
+    return f"{boot} {stat.rpartition(')')[2].split()[19]}"

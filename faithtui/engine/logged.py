@@ -55,8 +55,9 @@ def line_of(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
                 f"{progress.finished} of {progress.conversations} conversations before, "
                 f"{spec.concurrency} at once"
             )
-        case CallRetried(step=step, error=error, wait_s=wait_s):
-            return logging.WARNING, f"{step}: {error}, tried again in {wait_s:.1f} s"
+        case CallRetried(step=step, error=error, wait_s=wait_s, status=status):
+            after = "" if status is None else f" after HTTP {status}"
+            return logging.WARNING, f"{step}: {error}, tried again in {wait_s:.1f} s{after}"
         case WayChanged(left=left, taken=taken):
             return logging.WARNING, f"asked by {taken}, {left} did not work"
         case StoreTroubled(trouble=None):

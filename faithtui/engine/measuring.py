@@ -46,6 +46,7 @@ from faithtui.engine.keeping import MemoryReplies
 from faithtui.engine.steps import steps_of
 from faithtui.errors import ConfigError, ImagesNotSupported, InputError
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, LocalJudge
+from faithtui.judges.deadlines import TIMEOUT_S, check_timeout
 from faithtui.judges.opening import open_judge
 from faithtui.judges.prices import cost_usd
 from faithtui.metrics.base import Metric, MetricSpec
@@ -212,6 +213,7 @@ def measure(
     base_url: str | None = None,
     concurrency: int = CONCURRENCY,
     image_hosts: Collection[str] = (),
+    timeout_s: float = TIMEOUT_S,
 ) -> Measurement:
     """Measure one conversation, and wait for the result.
 
@@ -229,6 +231,8 @@ def measure(
         concurrency: Questions in the air at once, 1 or more.
         image_hosts: Hosts whose images a judge may be sent by address, so that its provider
             fetches them; `*`: all public ones. Images in `images` go as their bytes.
+        timeout_s: Seconds one question may take, from connecting to the last byte, 1 to 86,400;
+            means nothing to a judge of your own that is given as an object.
 
     Returns:
         The result. Where the metric does not apply, its score is `skipped` with a reason; where a
@@ -269,6 +273,7 @@ def measure(
             base_url=base_url,
             concurrency=concurrency,
             image_hosts=image_hosts,
+            timeout_s=timeout_s,
         )
     )
 
@@ -284,11 +289,14 @@ async def measure_async(
     base_url: str | None = None,
     concurrency: int = CONCURRENCY,
     image_hosts: Collection[str] = (),
+    timeout_s: float = TIMEOUT_S,
 ) -> Measurement:
     """Measure one conversation on the running event loop; see `measure`."""
     _check_types(conversation, metric, judge, options, claims, images, base_url, concurrency)
+    require_type(timeout_s, int | float, "timeout_s", "a number of seconds")
     if concurrency < 1:
         raise ConfigError(f"concurrency is {concurrency}; expected 1 or more")
+    check_timeout(timeout_s, "timeout_s")
     built = _built(metric, options)
     wanted = built.judge or judge
     hosts = _hosts(image_hosts)
@@ -296,7 +304,7 @@ async def measure_async(
         by_address = [each for each in conversation.images if each.sha256 not in (images or {})]
         check_images(by_address, wanted if isinstance(wanted, str) else wanted.ref, hosts)
     opened: AbstractAsyncContextManager[Judge] = (
-        open_judge(wanted, base_url=base_url)
+        open_judge(wanted, base_url=base_url, timeout_s=timeout_s)
         if isinstance(wanted, str)
         else nullcontext(cast(Judge, _CheckedJudge(wanted)))
     )

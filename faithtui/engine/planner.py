@@ -124,6 +124,7 @@ def draft(store: Store, request: RunRequest, around: Circumstances) -> Draft:
         batch=request.batch,
         budget_nusd=request.budget_nusd,
         budget_tokens=request.budget_tokens,
+        max_failures=str(request.max_failures),
         calibration=calibration,
     )
     return Draft(spec, metric, conversations, tuple(examples))

@@ -73,7 +73,8 @@ class Preview:
     @property
     def is_free(self) -> bool:
         """Whether nothing it may ask costs anything."""
-        return self.worst_nusd == 0
+        # The most it may cost leaves out questions that are longer than their price holds for.
+        return self.worst_nusd == 0 and self.cost_nusd is not None and not self.cost_nusd.high
 
 
 @dataclass(slots=True)
@@ -115,7 +116,7 @@ def sentence(previewed: Sequence[Preview]) -> str:
     worst = [each.worst_nusd for each in previewed if each.worst_nusd is not None]
     if len(known) < len(costs):
         words.append(f"cost not known: no price in the table of {prices}")
-    elif not sum(worst):
+    elif all(each.is_free for each in previewed):
         words.append("costs nothing")
     else:
         cost = _sum(known)

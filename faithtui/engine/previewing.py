@@ -7,6 +7,7 @@ written and nothing leaves the machine.
 """
 
 import asyncio
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +34,7 @@ from faithtui.judges.endpoints import is_ours
 from faithtui.judges.offline_judge import OfflineJudge
 from faithtui.judges.opening import reads_prompts
 from faithtui.metrics.base import Metric
-from faithtui.store.records import RunSpec, StoredReply
+from faithtui.store.records import RunSpec, RunState, StoredReply
 from faithtui.store.store import Store
 
 SAMPLE = 20
@@ -63,13 +64,18 @@ class _Notes:
     """Questions that need no call, by step; every step, in the order of its first question."""
     conversation: int = 0
 
-    def find(self, key: str) -> StoredReply | None:
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Give the reply to a question, stored or made up before."""
         known = self.questions.get(key)
         if known is not None:
             known.is_shared |= known.conversation != self.conversation
             return self.made_up[key]
-        return self.store.calls.reply(key) or (self.made_up[key] if key in self.before else None)
+        made_up = self.made_up[key] if key in self.before else None
+        return self.store.calls.reply(key, or_cut=or_cut) or made_up
+
+    def find_unusable(self, key: str) -> StoredReply | None:
+        """Give the latest stored reply to a question that could not be used, if any."""
+        return self.store.calls.unusable_reply(key)
 
     async def ready(self) -> None:
         """Nothing is kept, so there is always room."""
@@ -168,9 +174,14 @@ def preview_runs(
     for run in runs:
         row = store.runs.row(run)
         metric = same_metric(row, kept(store, row.spec.examples))
-        pending = tuple(each.conversation for each in store.runs.pending(run))
+        pending = [each.conversation for each in store.runs.pending(run)]
+        unfinished = store.runs.item_rows(store.runs.unfinished(run))
+        pending += [each.conversation for each in unfinished]
         check_image_hosts(store, pending, row.spec.judge, around.image_hosts)
         jobs[run] = _Job(row.spec, metric, pending)
+        if row.state is not RunState.PLANNED:
+            # What it was left without is asked for past the replies that are stored.
+            jobs[run].asked_after = sys.maxsize
         if row.spec.claims_run in jobs:
             jobs[run].claims_of = jobs[row.spec.claims_run]
     return _previews(store, list(jobs.values()), around, sample)
@@ -183,6 +194,8 @@ class _Job:
     spec: RunSpec
     metric: Metric[Any]
     conversations: Sequence[ConversationId]
+    asked_after: int = 0
+    """Newest call when what is missing is asked for again; 0: it is not."""
     claims_of: "_Job | None" = None
     """The one whose claims it judges; itself where it draws them for others."""
     drawn: dict[ConversationId, tuple[Claim, ...]] = field(default_factory=dict)
@@ -258,7 +271,7 @@ async def _look_at(store: Store, job: _Job, number: ConversationId, asker: Asker
     claims, is_judged = job.given(store, number)
     if not is_judged:
         return
-    ask = asker.on_behalf_of(ItemId(0))
+    ask = asker.on_behalf_of(ItemId(0), asked_after=job.asked_after)
     try:
         findings = await metric.gather(conversation, ask, claims)
         assessments = [metric.assess(findings, window) for window in metric.windows(conversation)]

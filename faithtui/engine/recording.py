@@ -16,7 +16,8 @@ from faithtui.domain.conversation import Image
 from faithtui.domain.ids import RunId
 from faithtui.engine.image_hosts import check_address
 from faithtui.engine.keeping import Asked
-from faithtui.errors import StoreBusy, StoreFull
+from faithtui.engine.unstored_replies import UnstoredReplies
+from faithtui.errors import StoreBusy, StoreError, StoreFull
 from faithtui.judges.base import ImageData
 from faithtui.judges.endpoints import is_ours
 from faithtui.store.records import AskedReply, RunTotals, StoredReply
@@ -53,6 +54,8 @@ class Recorder:
             clock: Seconds that never jump.
         """
         self.store = store
+        self.unstored = UnstoredReplies(store.path)
+        """Where replies go that the store does not take."""
         self._on_trouble = on_trouble
         self._floor_bytes = floor_bytes
         self._sleep = sleep
@@ -148,16 +151,25 @@ class StoreReplies:
         self._worker = worker
         self._on_totals = on_totals
 
-    def find(self, key: str) -> StoredReply | None:
-        """Give the usable reply to the question with this key, if there is one."""
-        return self._recorder.store.calls.reply(key)
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+        """Give the usable reply to the question with this key, or one that was cut."""
+        return self._recorder.store.calls.reply(key, or_cut=or_cut)
+
+    def find_unusable(self, key: str) -> StoredReply | None:
+        """Give the latest reply to the question with this key that could not be used, if any."""
+        return self._recorder.store.calls.unusable_reply(key)
 
     async def ready(self) -> None:
         """Wait until what is bought can be kept."""
         await self._recorder.ready()
 
     async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
-        """Commit a reply; done when the disk has it, even if the run is cancelled meanwhile."""
+        """Commit a reply; done when the disk has it, even if the run is cancelled meanwhile.
+
+        Raises:
+            StoreError: The store does not take it, and waiting will not change that. It is in a
+                file until the store does.
+        """
         meant = AskedReply(
             key=asked.key,
             judge=self._judge,
@@ -170,7 +182,12 @@ class StoreReplies:
             worker=self._worker if usable else None,
             usable=usable,
         )
-        totals = await self._recorder.add(self._recorder.store.calls.save, meant, reply)
+        try:
+            totals = await self._recorder.add(self._recorder.store.calls.save, meant, reply)
+        except (StoreError, asyncio.CancelledError):
+            # Given up while it waited, it may be stored nevertheless; it is never counted twice.
+            self._recorder.unstored.add(meant, reply)
+            raise
         if totals is not None:
             self._on_totals(totals)
 

@@ -79,12 +79,14 @@ async def ask_afresh(
         judge gave none, or did not find the statement again.
 
     Raises:
-        StoreError: There is no such claim in the conversation.
+        StoreError: There is no such claim in the conversation, or the store cannot be written.
         ConfigError: The run's judge or prompts are not what they were.
         JudgeError: No usable answer.
         MetricError: The metric cannot apply any more.
     """
     around = around or Circumstances()
+    recorder = Recorder(store)
+    recorder.unstored.read_back(store)
     view = store.runs.review_view(item, asked_by)
     shown = next((each for each in view.claims if each.id == claim), None)
     if shown is None:
@@ -106,11 +108,14 @@ async def ask_afresh(
         # stays whole: it names the messages of every window that its document meets.
         conversation = replace(conversation, turns=conversation.turns[: max(window.turns) + 1])
     async with judge as opened:
-        asker = _asker(store, view, opened, around)
+        asker = _asker(recorder, view, opened, around)
         try:
             ask = _Afresh(asker.on_behalf_of(item), replicate, wanted, window.position)
             findings = await metric.gather(conversation, ask, given)
             assessment = metric.assess(findings, window)
+        except StoreError as error:
+            await asker.drain()
+            raise recorder.unstored.explain(error) from error
         finally:
             await asker.aclose()
     found = next((each for each in assessment.verdicts if _is_same(each.claim, wanted)), None)
@@ -160,12 +165,12 @@ class _Afresh:
                 return True
 
 
-def _asker(store: Store, view: ReviewView, judge: Judge, around: Circumstances) -> Asker:
-    row = view.run
+def _asker(recorder: Recorder, view: ReviewView, judge: Judge, around: Circumstances) -> Asker:
+    row, store = view.run, recorder.store
     known = store.calls.memory(judge.fingerprint) if judge.rungs else None
     return Asker(
         judge,
-        StoreReplies(Recorder(store), judge.ref, row.id, None),
+        StoreReplies(recorder, judge.ref, row.id, None),
         concurrency=row.spec.concurrency,
         ladder=Ladder(judge.ref, judge.rungs, known=None if known is None else Rung(known)),
         limiter=around.traffic.limiter(judge.account),

@@ -31,8 +31,8 @@ from faithtui.domain.steadiness import steadiness
 from faithtui.engine.examples import kept
 from faithtui.engine.pausing import collector_paused
 from faithtui.engine.splitting import conversations_in, split_rule
-from faithtui.engine.writing import replace_file
 from faithtui.errors import ConfigError, ExportError
+from faithtui.files import make_directory, write_text
 from faithtui.interchange.report_files import (
     ClaimExtras,
     PlotFile,
@@ -338,12 +338,12 @@ def write_files(
             store, agreement, form, clock=lambda: now, include_text=include_text, plots=plots
         )
         try:
-            directory.mkdir(parents=True, exist_ok=True)
-            replace_file(path, parts)
+            make_directory(directory)
         except OSError as error:
             raise ExportError(
-                f"{path} cannot be written: {error.strerror}; choose another directory with -o"
+                f"{directory} cannot be made: {error.strerror}; choose another directory with -o"
             ) from error
+        write_text(path, parts, force=True)
         written.append(path)
     return tuple(written)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split
 
@@ -36,6 +37,8 @@ class RunRequest:
     """What it may cost, in units of 1e-9 US dollars; None: no limit."""
     budget_tokens: int | None = None
     """Tokens it may use, read and written; None: no limit."""
+    max_failures: FailureLimit = DEFAULT
+    """When it stops because too much fails."""
     batch: bool = False
     """Put its questions through the provider's batches."""
     claims_run: RunId | None = None

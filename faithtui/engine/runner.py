@@ -4,12 +4,13 @@ The same code runs in the app's background thread and on the command line. What 
 stored: each reply when it arrives, each window whole or not at all.
 """
 
-import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 
+from faithtui.domain.event_words import MOST_SAID
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.plain import visible_line
 from faithtui.engine import batching
 from faithtui.engine.asking import Asker
 from faithtui.engine.budgeting import Budget, Caps, Spent
@@ -20,9 +21,10 @@ from faithtui.engine.events import CallRetried, Draining, EventSink, RunStarted,
 from faithtui.engine.examples import kept
 from faithtui.engine.image_hosts import check_run
 from faithtui.engine.ladder import Ladder
-from faithtui.engine.leasing import Leases, NoLeases, StoreLeases
+from faithtui.engine.leasing import Leases, NoLeases
 from faithtui.engine.pricing import TablePrices
 from faithtui.engine.recording import StoreImages, StoreReplies
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import JudgeError, StoreError
 from faithtui.judges.base import Judge, Rung
 from faithtui.metrics.base import STOPS_THE_RUN
@@ -40,7 +42,7 @@ async def execute(
     emit: EventSink,
     *,
     judge: AbstractAsyncContextManager[Judge] | None = None,
-    retry_failed: bool = False,
+    retry_unfinished: bool = False,
     tell: Callable[[str], None] = lambda steps: None,
     control: RunControl | None = None,
     around: Circumstances | None = None,
@@ -55,7 +57,7 @@ async def execute(
         run: A run that `planner.plan` wrote down, started or not.
         emit: Gets every event, on this thread.
         judge: Opened and closed here; None opens the one the run names.
-        retry_failed: Take up failed conversations again.
+        retry_unfinished: Take up failed conversations again.
         tell: Gets the steps of each conversation, as text, under `verbose_mode`.
         control: Handles for somebody else; None: nobody has any.
         around: What it shares with other runs of the process; None: nothing.
@@ -71,23 +73,24 @@ async def execute(
         CancelledError: Let through after the run is marked as cancelled.
     """
     around = around or Circumstances()
+    UnstoredReplies(store.path).read_back(store)
     row = store.runs.row(run)
     metric = same_metric(row, kept(store, row.spec.examples))
-    check_run(store, row, around.image_hosts)
+    check_run(store, row, around.image_hosts, with_unfinished=retry_unfinished)
     if judge is None:
         if row.spec.batch:
             return await batching.advance(
                 store,
                 run,
                 emit,
-                retry_failed=retry_failed,
+                retry_unfinished=retry_unfinished,
                 tell=tell,
                 control=control,
                 around=around,
             )
         judge = judge_of(row, around)
-    if retry_failed:
-        store.runs.reopen_failed(run)
+    if retry_unfinished:
+        store.runs.reopen_unfinished(run)
         row = store.runs.row(run)
     opening = judge
 
@@ -104,7 +107,10 @@ async def execute(
 async def _through(course: Course, judge: Judge, around: Circumstances) -> Ending:
     store, row = course.store, course.row
     course.waiting = _pending(store, row.id)
-    async with _leases(course, judge) as leases:
+    # Who asks what matters where an answer costs something, and so does room for the answer.
+    leases: Leases = course.leases if judge.account else NoLeases()
+    room = course.recorder.unstored.reserve() if judge.account else contextlib.nullcontext()
+    with room:
         asker = _asker(course, judge, around, leases)
         await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
         course.emit(RunStarted(row.id, course.progress()))
@@ -115,7 +121,10 @@ async def _through(course: Course, judge: Judge, around: Circumstances) -> Endin
         except STOPS_THE_RUN as error:
             await _landed(course, asker)
             return RunState.STOPPED, str(error)
-        except asyncio.CancelledError:
+        except StoreError as error:
+            await _landed(course, asker)
+            raise course.recorder.unstored.explain(error) from error
+        except BaseException:  # cancelled, or nobody hears the events: answers are paid for still
             await _landed(course, asker)
             raise
         finally:
@@ -142,17 +151,6 @@ async def _landed(course: Course, asker: Asker) -> None:
     await asker.drain()
 
 
-@contextlib.asynccontextmanager
-async def _leases(course: Course, judge: Judge) -> AsyncIterator[Leases]:
-    """Take part in who asks what, where an answer costs something."""
-    if not judge.account:
-        yield NoLeases()
-        return
-    leases = StoreLeases(course.store, write=course.recorder.add)
-    async with leases.alive():
-        yield leases
-
-
 def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) -> Asker:
     store, row, control = course.store, course.row, course.control
     budget = control.budget = Budget(
@@ -161,7 +159,9 @@ def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) 
     )
 
     def retried(step: str, error: JudgeError, wait_s: float) -> None:
-        course.emit(CallRetried(row.id, step, type(error).__name__, wait_s, course.progress()))
+        said = visible_line(error.said, MOST_SAID)
+        kind = type(error).__name__
+        course.emit(CallRetried(row.id, step, kind, wait_s, course.progress(), error.status, said))
 
     def stepped(left: Rung, taken: Rung) -> None:
         course.emit(WayChanged(row.id, left.value, taken.value, course.progress()))
@@ -196,6 +196,7 @@ def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) 
         pause=around.sleep,
         pace=course.metric.pace,
         load_image=StoreImages(store, row.spec.judge, around.image_hosts),
+        breaker=course.breaker,
     )
 
 

@@ -221,6 +221,10 @@ class Sender:
             self._on_retry(asked.step, failure, wait_s)
             await self._sleep(wait_s)
 
+    def count_unreadable(self, key: str) -> int:
+        """Count none: `put` counts them as they come, and a process before this one is over."""
+        return 0
+
     def _may_go_on(self, error: JudgeError, waited_s: float) -> None:
         """Decide whether a question that failed as often as it may waits for the judge's return.
 
@@ -257,6 +261,7 @@ class Sender:
             try:
                 reply = await self._answered(asked.step, replace(request, rung=rung))
                 asked.count.answers += 1
+                asked.count.is_earlier = False
                 usage, is_estimated = counted(request, reply)
                 cost = self._pricing.cost_nusd(usage)
                 spent = Spent(cost or 0, (usage.tokens_in or 0) + (usage.tokens_out or 0))
@@ -385,13 +390,15 @@ def _must_wait(error: JudgeRateLimited, wait_s: float) -> JudgeMustWait:
 
 
 def _is_no_json(error: JudgeReplyInvalid) -> bool:
-    """Whether a reply speaks against the way it was asked for: it is no JSON at all."""
+    """Whether a reply speaks against the way it was asked for: it is no JSON, or an empty object.
+
+    A judge that does not really call tools calls them with nothing.
+    """
     if isinstance(error, JudgeRefused):
         return False
     if isinstance(error, JudgeReplyTruncated):
         return not error.raw.lstrip().startswith(("{", "```"))
     try:
-        parse_reply(error.raw)
+        return parse_reply(error.raw) == {}
     except JudgeReplyInvalid:
         return True
-    return False

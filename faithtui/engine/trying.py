@@ -88,7 +88,7 @@ async def try_judge(
     ref: str,
     base_url: str | None = None,
     *,
-    timeout_s: float = DEADLINE_S,
+    timeout_s: float | None = None,
     environ: Mapping[str, str] | None = None,
     around: Circumstances | None = None,
 ) -> Trial:
@@ -99,7 +99,7 @@ async def try_judge(
     Args:
         ref: The judge.
         base_url: Its address; None: the provider's own.
-        timeout_s: Seconds one answer may take.
+        timeout_s: Seconds one answer may take; None: 30, since somebody waits.
         environ: Where keys are looked for before the keyring; None: the process environment.
         around: Prices and redaction; None: the built-in prices, and none.
     """
@@ -111,7 +111,11 @@ async def try_judge(
         if variable is not None:
             return _failed(ConfigError(f"it needs a key: {how_to_give(variable)}"), heard)
         opening = open_judge(
-            ref, base_url=base_url, timeout_s=timeout_s, environ=environ, redact=around.redact
+            ref,
+            base_url=base_url,
+            timeout_s=DEADLINE_S if timeout_s is None else timeout_s,
+            environ=environ,
+            redact=around.redact,
         )
         pricing = TablePrices(around.prices, ref, base_url)
         async with opening as judge:

@@ -155,14 +155,17 @@ class AnthropicBatches(WiredBatches):
         return None
 
     async def results(
-        self, batch_id: str, *, plain: Collection[str] = ()
+        self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
     ) -> AsyncGenerator[BatchResult]:
         """Read the file of results. See `BatchClient.results`."""
         if _status(await self._retrieved(batch_id)).state == "working":
             raise self._wire.unfinished(batch_id)
         async for line in self._lines(batch_id):
             custom_id = custom_id_of(text_or_none(line.get("custom_id")) or "")
-            yield custom_id, self._result(line, is_plain=custom_id in plain)
+            yield (
+                custom_id,
+                self._result(line, is_plain=custom_id in plain, with_images=custom_id in pictured),
+            )
 
     async def cancel(self, batch_id: str) -> None:
         """Ask the provider to stop. See `BatchClient.cancel`."""
@@ -203,7 +206,9 @@ class AnthropicBatches(WiredBatches):
         headers = {"anthropic-version": version} if isinstance(version, str) else {}
         return self._wire.lines(f"{self._wire.endpoint.base_url}{place}", headers, batch_id)
 
-    def _result(self, line: dict[str, object], *, is_plain: bool) -> JudgeReply | JudgeError:
+    def _result(
+        self, line: dict[str, object], *, is_plain: bool, with_images: bool
+    ) -> JudgeReply | JudgeError:
         result = object_or_empty(line.get("result"))
         kind = text_or_none(result.get("type")) or ""
         if kind == "succeeded":
@@ -211,7 +216,9 @@ class AnthropicBatches(WiredBatches):
         if kind == "errored":
             body = object_or_empty(result.get("error"))
             name = text_or_none(object_or_empty(body.get("error")).get("type")) or ""
-            return self._wire.reply(_STATUSES.get(name, 500), body, None, is_plain=is_plain)
+            return self._wire.reply(
+                _STATUSES.get(name, 500), body, None, is_plain=is_plain, with_images=with_images
+            )
         return self._wire.unasked(_UNASKED.get(kind, kind or "no reason"))
 
 

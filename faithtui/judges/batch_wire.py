@@ -268,7 +268,13 @@ class BatchWire:
             )
 
     def reply(
-        self, status: int, body: object, request_id: str | None, *, is_plain: bool
+        self,
+        status: int,
+        body: object,
+        request_id: str | None,
+        *,
+        is_plain: bool,
+        with_images: bool = False,
     ) -> JudgeReply | JudgeError:
         """Read what came of one question.
 
@@ -277,13 +283,16 @@ class BatchWire:
             body: Likewise.
             request_id: Likewise.
             is_plain: The question had no schema.
+            with_images: It was about a conversation with images.
         """
         rung = None if is_plain else Rung.SCHEMA
         answer = object_or_empty(body)
         if status >= 400 or answer.get("error"):
             said = json.dumps(body)
             code = status if status >= 400 else 502
-            return failure(code, {}, said, self.endpoint, self._key, rung=rung)
+            return failure(
+                code, {}, said, self.endpoint, self._key, with_images=with_images, rung=rung
+            )
         name = request_id or text_or_none(answer.get("id"))
         envelope = Envelope(answer, status, name, 0, RateLimits())
         try:

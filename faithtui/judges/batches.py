@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from faithtui.errors import ConfigError, JudgeError, JudgeUnsupported
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
 from faithtui.judges.endpoints import Endpoint, endpoint_of
 from faithtui.judges.keys import key_for
 from faithtui.judges.redaction import Redact
@@ -134,7 +134,9 @@ class BatchClient(Protocol):
             JudgeError: As for a question.
         """
 
-    def results(self, batch_id: str, *, plain: Collection[str] = ()) -> AsyncGenerator[BatchResult]:
+    def results(
+        self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
+    ) -> AsyncGenerator[BatchResult]:
         """Read the results of a batch that has ended, one after the other, in any order.
 
         Questions of the batch that do not appear were not answered. Errors are those of a single
@@ -143,6 +145,7 @@ class BatchClient(Protocol):
         Args:
             batch_id: The provider's id.
             plain: Ids of questions without a schema, whose replies nothing bound.
+            pictured: Ids of questions about conversations with images, which a model may not take.
 
         Raises:
             JudgeRequestRejected: It has not ended, or the provider does not have it any more.
@@ -172,12 +175,15 @@ class QuestionFile(Protocol):
             JudgeRequestRejected: The protocol has no way to say it, or the redaction hook fails.
         """
 
-    def result(self, line: Mapping[str, object], *, is_plain: bool) -> JudgeReply | JudgeError:
+    def result(
+        self, line: Mapping[str, object], *, is_plain: bool, with_images: bool = False
+    ) -> JudgeReply | JudgeError:
         """Read what came of a question.
 
         Args:
             line: A JSON object.
             is_plain: The question had no schema.
+            with_images: It was about a conversation with images.
         """
 
 
@@ -221,7 +227,7 @@ def open_batches(
     ref: str,
     *,
     base_url: str | None = None,
-    timeout_s: float = 120.0,
+    timeout_s: float = TIMEOUT_S,
     environ: Mapping[str, str] | None = None,
     redact: Redact | None = None,
     deadline: Deadline = after_seconds,

@@ -5,13 +5,47 @@ asyncio is imported only where something is waited for: the embedded judge does 
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
     import asyncio
 
+TIMEOUT_S: Final = 120.0
+"""Seconds one question may take where nobody says otherwise."""
+
+SHORTEST_S: Final = 1.0
+LONGEST_S: Final = 86_400.0
+"""A day: longer than any answer, and what hangs is still given up."""
+
+TIMEOUTS: Final = "a number of seconds from 1 to 86400"
+"""What may be given, for messages."""
+
 Deadline = Callable[[float], "AbstractAsyncContextManager[asyncio.Timeout]"]
 """Gives what is done under it so many seconds, and raises TimeoutError when they are over."""
+
+
+def is_timeout(value: object) -> bool:
+    """Whether a question may be given so many seconds."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return SHORTEST_S <= value <= LONGEST_S  # false for NaN too
+
+
+def check_timeout(value: float, name: str) -> float:
+    """Give back what a user said that a question may take.
+
+    Args:
+        value: In seconds.
+        name: Where it was said, for the message.
+
+    Raises:
+        ConfigError: Too short or too long, or no number.
+    """
+    if not is_timeout(value):
+        raise ConfigError(f"{name} is {value}; expected {TIMEOUTS}")
+    return float(value)
 
 
 def after_seconds(seconds: float) -> "AbstractAsyncContextManager[asyncio.Timeout]":

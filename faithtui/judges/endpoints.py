@@ -6,8 +6,10 @@ that is decided once, explicitly: a provider's own environment variable counts o
 provider's own host.
 """
 
+import ipaddress
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from faithtui.errors import ConfigError
@@ -15,6 +17,16 @@ from faithtui.judges.plugins import plugged_in
 
 OTHER_HOST_KEY = "FAITHTUI_JUDGE_KEY"
 """Environment variable with the key for any host that is not the provider's own."""
+
+
+_NAME: Final = re.compile(r"[\w-]+(\.[\w-]+)*\.?")
+"""A name of a host, in any script. What else a URL lets stand there, such as a backslash or a
+percent sign, programs read in different ways, so that a key might go to another host than this
+module decided about."""
+
+
+_BEHIND_BRACKET: Final = re.compile(r"\][^:]")
+"""What Python passes over after an IPv6 address: `[::1].example.com`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +124,7 @@ class Endpoint:
     @property
     def is_local(self) -> bool:
         """Whether this is the machine itself, which a proxy must not be asked for."""
-        host = urlsplit(self.base_url).hostname or ""
-        return host in {"localhost", "::1"} or host.startswith("127.")
+        return is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
     def is_tls(self) -> bool:
@@ -164,6 +175,25 @@ def endpoint_of(ref: str, base_url: str | None) -> Endpoint | None:
     return Endpoint(provider, rest, address)
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host can only be the machine itself. Nothing is looked up.
+
+    Args:
+        host: As a URL has it, in lower case, an IPv6 address without its brackets.
+
+    Returns:
+        True for `localhost`, names that end in `.localhost`, 127.0.0.0/8 and ::1. Other ways to
+        write these, such as `127.1` or `0x7f.0.0.1`, are names to some programs, and count as such.
+    """
+    address = _address_or_none(host)
+    if address is None:
+        name = host.removesuffix(".")
+        return bool(_NAME.fullmatch(host)) and (name == "localhost" or name.endswith(".localhost"))
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return address.is_loopback
+
+
 def is_ours(ref: str) -> bool:
     """Whether a judge is part of this program: its questions leave nothing, and nobody bills."""
     return ref == "offline" or ref.startswith("replay:")
@@ -180,6 +210,13 @@ def _unknown(ref: str) -> str:
     return f"unknown judge {ref!r}; expected one of: {KNOWN_REFERENCES}{installed}"
 
 
+def _address_or_none(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
 def _normalised(base_url: str, provider: Provider) -> str:
     try:
         parts = urlsplit(base_url.strip())
@@ -192,7 +229,8 @@ def _normalised(base_url: str, provider: Provider) -> str:
         raise ConfigError(f"the base URL must not hold a password; put the key in {OTHER_HOST_KEY}")
     if (
         parts.scheme not in {"http", "https"}
-        or not host
+        or (_NAME.fullmatch(host) is None and _address_or_none(host) is None)
+        or _BEHIND_BRACKET.search(parts.netloc)
         or parts.query
         or parts.fragment
         or not base_url.strip().isprintable()

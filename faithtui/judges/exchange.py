@@ -151,7 +151,8 @@ async def exchange(
             response = (await call()).http_response
     except TimeoutError as error:
         raise JudgeTimeout(
-            f"{endpoint.host} gave no complete answer within {timeout_s:g} s"
+            f"{endpoint.host} gave no complete answer within {timeout_s:g} s; a longer timeout can"
+            " be set for slow judges"
         ) from error
     except sdk_error as error:
         _hide_key_in(error, key)
@@ -188,9 +189,10 @@ def translated(
             with_images=with_images,
             rung=rung,
         )
-    return JudgeUnavailable(
-        f"no answer from {endpoint.base_url}: {key.redact(why_unreachable(error, endpoint))}"
-    )
+    why = key.redact(why_unreachable(error, endpoint))
+    unavailable = JudgeUnavailable(f"no answer from {endpoint.base_url}: {why}")
+    unavailable.said = f"no answer: {why}"
+    return unavailable
 
 
 def count_or_none(value: object) -> int | None:
@@ -222,13 +224,9 @@ def _envelope(
         body: object = json.loads(response.content)
     except (ValueError, RecursionError) as error:
         start = key.redact(provider_sentence(key.redact(response.text))) or "nothing"
-        raise JudgeUnavailable(
-            f"{endpoint.host} answered {status} without complete JSON: {start}", status=status
-        ) from error
+        raise _unreadable(endpoint, status, f"without complete JSON: {start}") from error
     if not isinstance(body, dict):
-        raise JudgeUnavailable(
-            f"{endpoint.host} answered {status} with JSON that is no object", status=status
-        )
+        raise _unreadable(endpoint, status, "with JSON that is no object")
     # Some relays say 200 and put the real status into the body.
     if body.get("error"):
         code = object_or_empty(body["error"]).get("code")
@@ -242,6 +240,13 @@ def _envelope(
             rung=rung,
         )
     return body
+
+
+def _unreadable(endpoint: Endpoint, status: int, how: str) -> JudgeUnavailable:
+    """Make the error for an answer that is not the provider's JSON."""
+    error = JudgeUnavailable(f"{endpoint.host} answered {status} {how}", status=status)
+    error.said = how
+    return error
 
 
 def _hide_key_in(error: Exception, key: Secret) -> None:

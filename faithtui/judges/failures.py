@@ -119,6 +119,23 @@ def failure(
     """
     # Before as well: the sentence is cut to length, and half a key is recognised by nothing.
     said = key.redact(provider_sentence(key.redact(body)))
+    error = _error(status, headers, body, said, endpoint, key, with_images=with_images, rung=rung)
+    error.said = said
+    return error
+
+
+def _error(
+    status: int,
+    headers: Mapping[str, str],
+    body: str,
+    said: str,
+    endpoint: Endpoint,
+    key: Secret,
+    *,
+    with_images: bool,
+    rung: Rung | None,
+) -> JudgeError:
+    """Choose the error for what a provider said; see `failure`."""
     what = f"{endpoint.host} answered {status}" + (f": {said}" if said else "")
     is_spent = bool(_SPENT.intersection(_codes(body))) or "credit balance is too low" in said
     if status == 402 or (is_spent and status in {400, 403, 429}):

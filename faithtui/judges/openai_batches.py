@@ -125,7 +125,7 @@ class OpenAIBatches(WiredBatches):
         return None
 
     async def results(
-        self, batch_id: str, *, plain: Collection[str] = ()
+        self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
     ) -> AsyncGenerator[BatchResult]:
         """Read the files of answers and of errors. See `BatchClient.results`."""
         batch = await self._retrieved(batch_id)
@@ -138,7 +138,12 @@ class OpenAIBatches(WiredBatches):
             url = f"{self._wire.endpoint.base_url}/files/{quote(file_id, safe='')}/content"
             async for line in self._wire.lines(url, {}, batch_id):
                 custom_id = custom_id_of(text_or_none(line.get("custom_id")) or "")
-                yield custom_id, self.result(line, is_plain=custom_id in plain)
+                yield (
+                    custom_id,
+                    self.result(
+                        line, is_plain=custom_id in plain, with_images=custom_id in pictured
+                    ),
+                )
 
     async def cancel(self, batch_id: str) -> None:
         """Ask the provider to stop. See `BatchClient.cancel`."""
@@ -169,13 +174,17 @@ class OpenAIBatches(WiredBatches):
         )
         return envelope.body
 
-    def result(self, line: Mapping[str, object], *, is_plain: bool) -> JudgeReply | JudgeError:
+    def result(
+        self, line: Mapping[str, object], *, is_plain: bool, with_images: bool = False
+    ) -> JudgeReply | JudgeError:
         """Read a line of a file of results. See `QuestionFile.result`."""
         response = object_or_empty(line.get("response"))
         status = response.get("status_code")
         if isinstance(status, int):
             name = text_or_none(response.get("request_id"))
-            return self._wire.reply(status, response.get("body"), name, is_plain=is_plain)
+            return self._wire.reply(
+                status, response.get("body"), name, is_plain=is_plain, with_images=with_images
+            )
         error = object_or_empty(line.get("error"))
         return self._wire.unasked(
             text_or_none(error.get("message")) or text_or_none(error.get("code")) or "no reason"

@@ -12,7 +12,7 @@ from pathlib import Path
 from faithtui.domain.field_types import require_type
 from faithtui.judges.base import Judge
 from faithtui.judges.custom import PackageJudge, refuse_ambiguous
-from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
 from faithtui.judges.endpoints import Endpoint, endpoint_of, is_ours
 from faithtui.judges.keys import key_for, key_source
 from faithtui.judges.logged_judge import LoggedJudge
@@ -29,7 +29,7 @@ def open_judge(
     ref: str,
     *,
     base_url: str | None = None,
-    timeout_s: float = 120.0,
+    timeout_s: float = TIMEOUT_S,
     environ: Mapping[str, str] | None = None,
     redact: Redact | None = None,
     calibration: tuple[float, float] | None = None,

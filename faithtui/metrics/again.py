@@ -21,6 +21,9 @@ async def one_for_each(
 ) -> tuple[T | None, ...]:
     """Ask for one entry per unit; those that are missing are asked for again, at most twice.
 
+    Replies that are from before the question was to be asked again are read in their order, and
+    count as none of these times.
+
     Args:
         count: How many units there are.
         question: Makes the question about the units at these positions, whose reply has one entry
@@ -38,16 +41,54 @@ async def one_for_each(
     said: list[T | None] = [None] * count
     left = list(range(count))
     answers = AnswerCount()
-    for times in range(1 + ASKED_AGAIN):
-        if not left:
-            break
+    rounds = Rounds(answers)
+
+    def is_missing(entry: T | None) -> bool:
+        return entry is None or not is_answer(entry)
+
+    while left and rounds.are_left:
+        asked = replace(
+            question(left),
+            replicate=rounds.replicate,
+            count=answers,
+            says_something=lambda found: not all(map(is_missing, found)),
+        )
         try:
-            found = await ask(replace(question(left), replicate=times, count=answers))
+            found = await ask(asked)
         except JudgeReplyInvalid:
-            if not times:
+            if not rounds.replicate:
                 raise
             break  # what came before stands, and the rest has no verdict
         for position, entry in zip(left, found, strict=True):
             said[position] = entry
-        left = [n for n in left if (entry := said[n]) is None or not is_answer(entry)]
+        rounds.end()
+        left = [n for n in left if is_missing(said[n])]
     return tuple(said)
+
+
+class Rounds:
+    """How often a question was put whose replies leave something out.
+
+    Attributes:
+        replicate: Number of the next repetition, from 0.
+    """
+
+    def __init__(self, count: AnswerCount) -> None:
+        """Prepare.
+
+        Args:
+            count: The count that all repetitions share.
+        """
+        self.replicate = 0
+        self._count = count
+        self._used = 0
+
+    @property
+    def are_left(self) -> bool:
+        """Whether it may be put again."""
+        return self._used <= ASKED_AGAIN
+
+    def end(self) -> None:
+        """Count a reply that came, unless it is from before the question was to be asked again."""
+        self.replicate += 1
+        self._used += not self._count.is_earlier

@@ -8,7 +8,7 @@ store and exports need stands in `MetricSpec` and `ScoringRule`.
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from faithtui.domain.assessment import Assessment, Claim, ClaimKind, Conclusion
 from faithtui.domain.conversation import Conversation, Image
@@ -61,6 +61,15 @@ class AnswerCount:
     """What was wrong with the last answer; "" when it could be used, or none came."""
     raw: str = ""
     """That answer, as it came."""
+    is_earlier: bool = False
+    """The last answer was stored before what it leaves out was to be asked for again: to have been
+    given it then uses up nothing now."""
+    empty: int = 0
+    """Replies that could be read and said nothing of what was asked."""
+
+
+def _always(value: object) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,9 @@ class Question(Generic[T_co]):
     count: AnswerCount = field(default_factory=AnswerCount, compare=False)
     """Shared by all that is asked in place of the same question: `dataclasses.replace` keeps it.
     A question that is asked again, whole or in part, gets the count of the first."""
+    says_something: Callable[[Any], bool] = field(default=_always, compare=False)
+    """Whether a reply, as `read` gives it, answers anything of the question. One that does not is
+    kept like others, and counts as a failure of the judge."""
 
 
 class Ask(Protocol):

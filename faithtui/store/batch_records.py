@@ -84,6 +84,8 @@ class WaitingQuestion:
     step: str
     is_plain: bool
     tokens_likely: int
+    has_images: bool = False
+    """The conversation it is asked for has some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class LastAsked:
     tries: int
     reason: str | None
     number: int
+    failures: tuple[str, ...] = ()
+    """Why it failed in batches of the run that asks, each time."""
 
 
 @dataclass(frozen=True, slots=True)

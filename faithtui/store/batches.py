@@ -6,11 +6,22 @@ until somebody who knows the question has found it usable.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, case, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.batch_records import (
@@ -29,7 +40,7 @@ from faithtui.store.database import Database
 from faithtui.store.judge_tables import batch, batch_request
 from faithtui.store.records import AskedReply, RunTotals
 from faithtui.store.statements import chunks
-from faithtui.store.tables import run
+from faithtui.store.tables import run, run_item, turn, turn_document
 
 _OPEN = (BatchState.PLANNED.value, BatchState.SENT.value)
 
@@ -73,6 +84,18 @@ _RESULT = (
         batch_request.c.replicate,
     )
 )
+
+_HAS_IMAGES = or_(
+    *(
+        exists().where(
+            run_item.c.id == batch_request.c.run_item_id,
+            table.c.conversation_id == run_item.c.conversation_id,
+            func.json_array_length(table.c.images) > 0,
+        )
+        for table in (turn, turn_document)
+    )
+)
+"""Which of its questions carry them is not kept; those of a text alone fail for other reasons."""
 
 _BEST = (
     RequestState.WAITING,
@@ -275,6 +298,7 @@ class Batches:
             batch_request.c.step,
             batch_request.c.plain,
             batch_request.c.tokens_likely,
+            _HAS_IMAGES,
         ).where(
             batch_request.c.batch_uid == uid, batch_request.c.state == RequestState.WAITING.value
         )
@@ -298,11 +322,17 @@ class Batches:
                 for row in connection.execute(_ASKED, {"question": key})
             ]
         counting = [each for each in found if each.run == run_id or _BEST.index(each.state) <= 1]
-        return min(
-            counting,
-            key=lambda each: (_BEST.index(each.state), each.run != run_id, -each.tries),
-            default=None,
+        if not counting:
+            return None
+        last = min(
+            counting, key=lambda each: (_BEST.index(each.state), each.run != run_id, -each.tries)
         )
+        failures = [
+            each.reason or ""
+            for each in counting
+            if each.run == run_id and each.state is RequestState.FAILED
+        ]
+        return replace(last, failures=tuple(failures))
 
     def out(self, run_id: RunId) -> BatchesOut:
         """Add up what is out of a run."""

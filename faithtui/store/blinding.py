@@ -96,7 +96,7 @@ def _stripped(claim: ClaimView, sample: SampleId | None) -> ClaimView:
 
 
 def _silent_run(run: RunRow) -> RunRow:
-    return replace(run, score=None, corrected=None, missing_verdicts=0)
+    return replace(run, score=None, corrected=None, missing_verdicts=0, incomplete=0)
 
 
 def _silent_item(item: ItemRow) -> ItemRow:

@@ -19,6 +19,7 @@ from faithtui.domain.bundles import (
 )
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action, Mark
+from faithtui.store.checksums import refuse_changed_labels
 from faithtui.store.codecs import AnyRow, span_from_row
 from faithtui.store.database import Database
 from faithtui.store.foreign_samples import runs_by_name
@@ -55,8 +56,12 @@ class Bundles:
         Args:
             run_id: Only acts on claims that this run judged; None: all.
             reviewers: Only acts of these people; () means all.
+
+        Raises:
+            StoreError: A label is not what was written.
         """
         with self._database.reading() as connection:
+            refuse_changed_labels(connection)
             return _collected(connection, run_id, [storable(each) for each in reviewers])
 
     def merge(self, bundle: Bundle) -> Merged:

@@ -3,8 +3,8 @@
 Written at every call, so the statements are made once and the transactions are short.
 """
 
-from collections.abc import Callable
-from dataclasses import asdict, fields
+from collections.abc import Callable, Collection
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
@@ -22,7 +22,7 @@ from faithtui.store.records import (
     StoredReply,
     WorkerRow,
 )
-from faithtui.store.tables import run
+from faithtui.store.tables import run, run_item
 
 _REPLY_COLUMNS = (
     judge_call.c.text,
@@ -43,13 +43,38 @@ _REPLY_COLUMNS = (
     judge_call.c.batch_uid,
 )
 _REPLY = (
-    select(*_REPLY_COLUMNS)
+    select(*_REPLY_COLUMNS, judge_call.c.id)
     .where(judge_call.c.key == bindparam("question"), judge_call.c.usable)
     .order_by(judge_call.c.id)
     .limit(1)
 )
+_UNUSABLE_REPLY = (
+    select(*_REPLY_COLUMNS, judge_call.c.id)
+    .where(judge_call.c.key == bindparam("question"), ~judge_call.c.usable)
+    .order_by(judge_call.c.id.desc())
+    .limit(1)
+)
+_REPLY_OR_CUT = (
+    select(*_REPLY_COLUMNS, judge_call.c.id)
+    .where(
+        judge_call.c.key == bindparam("question"),
+        judge_call.c.usable | (judge_call.c.stop == "length"),
+    )
+    .order_by(judge_call.c.usable.desc(), judge_call.c.id)
+    .limit(1)
+)
 _SAVE = insert(judge_call)
-_OF_REPLY = tuple(each.name for each in fields(StoredReply))
+_SAME = (
+    select(judge_call.c.id)
+    .where(
+        judge_call.c.key == bindparam("question"),
+        judge_call.c.text == bindparam("said"),
+        judge_call.c.latency_ms == bindparam("took"),
+        judge_call.c.request_id.is_not_distinct_from(bindparam("request")),
+    )
+    .limit(1)
+)
+_OF_REPLY = tuple(each.name for each in fields(StoredReply) if each.name != "number")
 _COUNT_CALL = (
     update(run)
     .where(run.c.id == bindparam("run_under_way"))
@@ -70,8 +95,18 @@ _COUNT_CALL = (
         run.c.unpriced_calls,
     )
 )
+_WORKER_COLUMNS = (
+    worker.c.uid,
+    worker.c.host,
+    worker.c.pid,
+    worker.c.beats,
+    worker.c.started_at,
+    worker.c.run_id,
+    worker.c.process,
+    worker.c.beat_at,
+)
 _HOLDER = (
-    select(worker.c.uid, worker.c.host, worker.c.pid, worker.c.beats, worker.c.started_at)
+    select(*_WORKER_COLUMNS)
     .select_from(lease.outerjoin(worker, worker.c.uid == lease.c.worker))
     .where(lease.c.key == bindparam("question"))
 )
@@ -82,7 +117,11 @@ _TAKE_OVER = (
 _RELEASE = delete(lease).where(
     lease.c.key == bindparam("question"), lease.c.worker == bindparam("holder")
 )
-_BEAT = update(worker).where(worker.c.uid == bindparam("me")).values(beats=worker.c.beats + 1)
+_BEAT = (
+    update(worker)
+    .where(worker.c.uid == bindparam("me"))
+    .values(beats=worker.c.beats + 1, beat_at=bindparam("now"))
+)
 
 
 _ABOUT_CALL = 6
@@ -96,13 +135,23 @@ class Calls:
         self._database = database
         self._clock = clock
 
-    def reply(self, key: str) -> StoredReply | None:
+    def reply(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Find the first usable reply to a question; None when it was never answered.
 
         Args:
             key: Hash of everything that determines the reply.
+            or_cut: Where none is usable, one that ran into the limit of tokens will do.
         """
-        row = self._database.glimpse(_REPLY, {"question": key})
+        row = self._database.glimpse(_REPLY_OR_CUT if or_cut else _REPLY, {"question": key})
+        return None if row is None else StoredReply(*row)
+
+    def unusable_reply(self, key: str) -> StoredReply | None:
+        """Find the latest reply to a question that could not be used; None without one.
+
+        Args:
+            key: Hash of everything that determines the reply.
+        """
+        row = self._database.glimpse(_UNUSABLE_REPLY, {"question": key})
         return None if row is None else StoredReply(*row)
 
     def save(self, asked: AskedReply, reply: StoredReply) -> RunTotals | None:
@@ -151,10 +200,35 @@ class Calls:
 
         return self._database.write(save, durable=True)
 
+    def recover(self, asked: AskedReply, reply: StoredReply) -> None:
+        """Store a reply that could not be stored when it arrived, unless it was after all.
+
+        Args:
+            asked: What it answers. A run that is not in this store is left out.
+            reply: The reply as it came.
+        """
+
+        def recover(connection: Connection) -> None:
+            same = {
+                "question": asked.key,
+                "said": reply.text,
+                "took": reply.latency_ms,
+                "request": reply.request_id,
+            }
+            if connection.execute(_SAME, same).first() is not None:
+                return
+            owner = select(run_item.c.run_id).where(run_item.c.id == asked.item)
+            is_known = asked.item is not None and connection.scalar(owner) == asked.run
+            place = (asked.run, asked.item) if is_known else (None, None)
+            # Whoever held the lease is gone.
+            self.save(replace(asked, run=place[0], item=place[1], worker=None), reply)
+
+        self._database.write(recover, durable=True)
+
     def reply_in(self, batch_uid: str, key: str) -> StoredReply | None:
         """Give the reply that a question got in a batch, usable or not; None without one."""
         statement = (
-            select(*_REPLY_COLUMNS)
+            select(*_REPLY_COLUMNS, judge_call.c.id)
             .where(judge_call.c.key == key, judge_call.c.batch_uid == batch_uid)
             .limit(1)
         )
@@ -248,12 +322,21 @@ class Calls:
         self._database.write(lambda connection: connection.execute(changed))
 
     def begin(self, me: WorkerRow) -> None:
-        """Enter a process that is about to ask."""
-        self._database.write(lambda connection: connection.execute(insert(worker), asdict(me)))
+        """Enter a process that is about to ask, or to work on a run."""
+        row = asdict(me)
+        row["run_id"] = row.pop("run")
+        self._database.write(lambda connection: connection.execute(insert(worker), row))
 
     def beat(self, uid: str) -> None:
         """Say that a process is alive."""
-        self._database.write(lambda connection: connection.execute(_BEAT, {"me": uid}))
+        now = {"me": uid, "now": self._clock()}
+        self._database.write(lambda connection: connection.execute(_BEAT, now))
+
+    def workers(self, runs: Collection[RunId]) -> tuple[WorkerRow, ...]:
+        """List the processes that say they work on one of some runs, dead ones too."""
+        statement = select(*_WORKER_COLUMNS).where(worker.c.run_id.in_(runs))
+        with self._database.reading() as connection:
+            return tuple(WorkerRow(*row) for row in connection.execute(statement))
 
     def end(self, uid: str) -> None:
         """Take a process and all its leases away."""

@@ -31,8 +31,11 @@ from sqlalchemy import (
 )
 
 from faithtui.domain.plain import visible_line
-from faithtui.errors import StoreError
-from faithtui.store.faults import check_path, errors_told, retrying
+from faithtui.errors import ExportError, StoreError, StoreReadOnly
+from faithtui.files import replacing
+from faithtui.store.backups import keep_before_upgrade
+from faithtui.store.checksums import changed_rows
+from faithtui.store.faults import can_write, check_path, errors_told, log_size, retrying
 from faithtui.store.identity import APPLICATION_ID, HEAD
 from faithtui.store.jobs import Job, Jobs
 from faithtui.store.statements import compiled_for_driver
@@ -43,8 +46,14 @@ T = TypeVar("T")
 class Database:
     """An open database file."""
 
-    def __init__(self, path: Path, busy_timeout_s: float) -> None:
+    def __init__(self, path: Path, busy_timeout_s: float, *, read_only: bool = False) -> None:
         self.path = path
+        self.is_read_only = read_only
+        """Nothing can be written: the file or its directory does not allow it, or it was asked."""
+        self._is_still = False
+        """Nobody writes it either, so that it is read without a log."""
+        self.before_upgrade: Path | None = None
+        """The copy that was made before the tables were changed, if they were."""
         self._busy_timeout_s = busy_timeout_s
         self._readers = self._engine("BEGIN", QueuePool, reader=True)
         self._writers = self._engine("BEGIN IMMEDIATE", NullPool, reader=False)
@@ -57,19 +66,46 @@ class Database:
         self._thread = threading.Thread(target=self._work, name="faithtui-writer", daemon=True)
 
     @classmethod
-    def open(cls, path: Path, *, create: bool, busy_timeout_s: float) -> Self:
+    def open(
+        cls, path: Path, *, create: bool, busy_timeout_s: float, read_only: bool = False
+    ) -> Self:
         """Open a file and bring its tables up to date; see `Store.open`."""
         path = path.absolute()
         check_path(path, create=create)
-        database = cls(path, busy_timeout_s)
+        if not path.exists():
+            cls._create(path, busy_timeout_s)
+        database = cls(path, busy_timeout_s, read_only=read_only or not can_write(path))
         try:
             with errors_told(path):
-                database._prepare()
+                if database.is_read_only:
+                    database._look()
+                else:
+                    database._prepare()
         except BaseException:
             database._let_go()
             raise
-        database._thread.start()
+        if not database.is_read_only:
+            database._thread.start()
         return database
+
+    @classmethod
+    def _create(cls, path: Path, busy_timeout_s: float) -> None:
+        """Make a new store, which gets its name when it is whole: an empty file is never one.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        try:
+            with replacing(path, force=False) as new, errors_told(path):
+                database = cls(new, busy_timeout_s)
+                try:
+                    database._prepare()
+                    database._raw_writer().execute("PRAGMA journal_mode = DELETE")
+                finally:
+                    database._let_go()
+        except ExportError as error:
+            if not path.exists():  # else another process was faster, and its store is as good
+                raise StoreError(f"{error}, such as --store {path.name}") from error
 
     @property
     def schema_version(self) -> str:
@@ -230,14 +266,19 @@ class Database:
             with self.reading() as connection:
                 damage = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+                changed = list(changed_rows(connection))
         except StoreError as error:
             return [str(error)]
-        return [f"the file is damaged: {line}" for line in damage if line != "ok"] + [
-            f"row {row} of table {table} refers to a row of {parent} that is not there"
-            for table, row, parent in sorted(
-                {(table, row, parent) for table, row, parent, _ in lost}
-            )
-        ]
+        return (
+            [f"the file is damaged: {line}" for line in damage if line != "ok"]
+            + [
+                f"row {row} of table {table} refers to a row of {parent} that is not there"
+                for table, row, parent in sorted(
+                    {(table, row, parent) for table, row, parent, _ in lost}
+                )
+            ]
+            + changed
+        )
 
     def _closed_error(self) -> StoreError:
         """Say that the store is closed.
@@ -250,6 +291,9 @@ class Database:
     def close(self) -> None:
         """Run what is queued, fold the write-ahead log into the file, and let go of it."""
         if not self._jobs.end():
+            return
+        if self.is_read_only:
+            self._let_go()
             return
         self._thread.join()
         # A reader elsewhere may keep the log from being folded in, and a full disk too. Nothing
@@ -269,8 +313,12 @@ class Database:
         return engine
 
     def _connect(self, *, reader: bool) -> sqlite3.Connection:
+        address = self.path.as_uri()
+        if self.is_read_only:
+            address += "?immutable=1" if self._is_still else "?mode=ro"
         connection = sqlite3.connect(
-            self.path,
+            address,
+            uri=True,
             timeout=self._busy_timeout_s,
             isolation_level=None,  # BEGIN is ours, so that it can be IMMEDIATE and cover DDL
             check_same_thread=False,
@@ -283,6 +331,36 @@ class Database:
             connection.close()
             raise
         return connection
+
+    def _look(self) -> None:
+        """Look at a file that is only read, and refuse what cannot be.
+
+        Raises:
+            StoreError: Its tables are older, or its log cannot be read from here.
+        """
+        try:
+            version = self._version_read()
+        except sqlite3.OperationalError as error:
+            # SQLite shares the log through a file beside it, which it cannot make here.
+            if log_size(self.path):
+                raise StoreReadOnly(
+                    f"the last changes of {self.path} stand in the -wal file beside it, which "
+                    "cannot be read where nothing can be written; copy both to another directory"
+                ) from error
+            self._is_still = True
+            version = self._version_read()
+        if version != HEAD:
+            raise StoreReadOnly(
+                f"{self.path} has the tables of an older faithtui and cannot be upgraded, because "
+                "it cannot be written; copy it to a directory of yours"
+            )
+
+    def _version_read(self) -> str | None:
+        connection = self._connect(reader=True)
+        try:
+            return self._recognised(connection)
+        finally:
+            connection.close()
 
     def _prepare(self) -> None:
         """Look at the file, refuse what is not ours, and upgrade what is older."""
@@ -326,8 +404,22 @@ class Database:
         # Revisions that rebuild a table need the rows of others to point at nothing meanwhile;
         # the pragma is ignored inside a transaction. Broken references are looked for at the end.
         raw.execute("PRAGMA foreign_keys = OFF")
+        try:
+            self._run_revisions(writer, raw, upgrade)
+        except BaseException:
+            if self.before_upgrade is not None:  # the file is as it was
+                self.before_upgrade.unlink()
+            raise
+        raw.execute("PRAGMA foreign_keys = ON")
+
+    def _run_revisions(
+        self, writer: Connection, raw: sqlite3.Connection, upgrade: Callable[[Connection], None]
+    ) -> None:
         with writer.begin():
-            if self._recognised(raw) != HEAD:  # another process may have been faster
+            version = self._recognised(raw)
+            if version != HEAD:  # another process may have been faster
+                if version is not None:
+                    self.before_upgrade = self._keep_copy(version)
                 upgrade(writer)
                 raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 if raw.execute("PRAGMA foreign_key_check").fetchone():
@@ -335,7 +427,19 @@ class Database:
                         f"{self.path} has broken references and was not upgraded; "
                         "run `faithtui doctor` with the version that wrote it"
                     )
-        raw.execute("PRAGMA foreign_keys = ON")
+
+    def _keep_copy(self, version: str) -> Path:
+        """Copy the file before its tables are changed.
+
+        Raises:
+            StoreError: There is no room for it, or it cannot be written.
+        """
+        try:
+            return keep_before_upgrade(self.path, version)
+        except ExportError as error:
+            raise StoreError(
+                f"{self.path} is not upgraded, because no copy of it can be kept: {error}"
+            ) from error
 
     def _raw_writer(self) -> sqlite3.Connection:
         """Give the driver's connection, for what must not begin a transaction."""
@@ -363,6 +467,14 @@ class Database:
 
     def _queued(self, fn: Callable[[], T], urgent: bool, shares: bool = False) -> Future[T]:
         """Line a function up for the writer thread."""
+        if self.is_read_only:
+            refused: Future[T] = Future()
+            refused.set_exception(
+                StoreReadOnly(
+                    f"{self.path} can only be read here; copy it to a place where you may write"
+                )
+            )
+            return refused
         future = self._jobs.put(fn, urgent=urgent, shares=shares)
         if future is None:
             raise self._closed_error()

@@ -45,7 +45,9 @@ from faithtui.store.judge_tables import (
     batch_request,
     fresh_verdict,
     judge_call,
+    lease,
     recalibration,
+    worker,
 )
 from faithtui.store.rollups import recount_run, refresh_conversation
 from faithtui.store.tables import (
@@ -319,7 +321,10 @@ def _delete_run(connection: Connection, number: int, counts: Counter[str]) -> No
     _drop(connection, batch_request, batch_request.c.batch_uid.in_(batches))
     counts["batches"] += _drop(connection, batch, batch.c.run_id == number)
     counts["findings"] += _drop(connection, finding, finding.c.run_id == number)
-    # Numbers are given again, and must not lead to another run.
+    # Numbers are given again, and must not lead to another run; nor must a process that was killed.
+    killed = select(worker.c.uid).where(worker.c.run_id == number)
+    _drop(connection, lease, lease.c.worker.in_(killed))
+    _drop(connection, worker, worker.c.run_id == number)
     connection.execute(update(run).where(run.c.claims_run == number).values(claims_run=None))
     for row in connection.execute(select(test_opening)).all():
         if number in row.runs:

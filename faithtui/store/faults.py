@@ -103,8 +103,8 @@ def check_path(path: Path, *, create: bool) -> None:
     """Refuse a path that cannot hold a store, before anything touches it.
 
     Raises:
-        StoreError: It is a directory, its directory is missing or cannot be written, there is no
-            file and `create` is False, or the file cannot be written.
+        StoreError: It is a directory, its directory is missing, there is no file and `create` is
+            False or the directory cannot be written, or the file is empty or cannot be read.
     """
     directory = path.parent
     if path.is_dir():
@@ -118,13 +118,28 @@ def check_path(path: Path, *, create: bool) -> None:
             f"there is no store at {path}; import something into it first, or choose another "
             "file with --store"
         )
-    # The log beside the file is written too, so the directory has to be writable in any case.
-    if not os.access(directory, os.W_OK | os.X_OK):
+    if path.exists() and not path.stat().st_size and not log_size(path):
+        raise StoreError(
+            f"{path} is empty, so it was cut or never held anything; put a copy in its place with "
+            "`faithtui backup --restore COPY`, or delete it"
+        )
+    if not path.exists() and not os.access(directory, os.W_OK | os.X_OK):
         raise StoreError(
             f"the directory {directory} cannot be written; change its permissions or choose "
             "another file with --store"
         )
-    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+    if path.exists() and not os.access(path, os.R_OK):
         raise StoreError(
-            f"{path} cannot be written; change its permissions or choose another file with --store"
+            f"{path} cannot be read; change its permissions or choose another file with --store"
         )
+
+
+def can_write(path: Path) -> bool:
+    """Whether a store that is there can be written, and the log that SQLite keeps beside it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
+
+
+def log_size(path: Path) -> int:
+    """Count the bytes of what is not folded into a store's file yet."""
+    log = path.with_name(path.name + "-wal")
+    return log.stat().st_size if log.exists() else 0

@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, PrimaryKeyConstraint
 from sqlmodel import Field
 from sqlmodel.sql.sqltypes import UTCDateTime
 
+from faithtui.store.checksums import checksum_of
 from faithtui.store.schema import Stored, table_of
 from faithtui.store.texts import StoredText
 
@@ -24,7 +25,7 @@ class JudgeCallTable(Stored, table=True):
     judge: str = Field(sa_type=StoredText)
     step: str = Field(sa_type=StoredText)
     usable: bool
-    """False: malformed; kept, and never found again."""
+    """False: malformed or cut; kept. Found again only to learn that a limit was too low."""
     text: str = Field(sa_type=StoredText)
     stop: str = Field(sa_type=StoredText)
     structured: bool
@@ -51,6 +52,10 @@ class JudgeCallTable(Stored, table=True):
     """The judge did not say its tokens, or said what cannot be; these are ours."""
     batch_uid: str | None = Field(sa_type=StoredText)
     """The batch it came in."""
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("judge_call")}
+    )
+    """Of the row as it was written; see `checksums`."""
 
 
 class JudgeMemoryTable(Stored, table=True):
@@ -65,7 +70,7 @@ class JudgeMemoryTable(Stored, table=True):
 
 
 class WorkerTable(Stored, table=True):
-    """A process that asks. It is alive as long as it counts."""
+    """A process that asks, or works on a run. It is alive as long as it counts."""
 
     __tablename__: ClassVar[str] = "worker"
 
@@ -75,6 +80,12 @@ class WorkerTable(Stored, table=True):
     beats: int
     """Counts up while it lives. No time: a clock that jumps must not kill it."""
     started_at: datetime = Field(sa_type=UTCDateTime)
+    run_id: int | None
+    """The run it works on; none: it works on batches of several."""
+    process: str | None = Field(sa_type=StoredText)
+    """Tells the process from a later one with its number; none: this system cannot."""
+    beat_at: datetime | None = Field(sa_type=UTCDateTime)
+    """When it counted last. Only read for a process of another machine, which cannot be asked."""
 
 
 class LeaseTable(Stored, table=True):

@@ -317,6 +317,8 @@ class StoredReply:
     """The tokens are ours and not the judge's."""
     batch_uid: str | None = None
     """The batch it came in; None: it came by itself."""
+    number: int = field(default=0, compare=False)
+    """Of its call in the store, rising with time; 0 before it is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,6 +399,12 @@ class WorkerRow:
     beats: int
     """Counts up while it lives."""
     started_at: datetime
+    run: RunId | None = None
+    """The run it works on; None: it works on batches of several."""
+    process: str | None = None
+    """Tells the process from a later one with its number; None: its system cannot."""
+    beat_at: datetime | None = None
+    """When it counted last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +429,11 @@ class PendingItem:
     id: ItemId
     conversation: ConversationId
     stored_windows: frozenset[int] = field(default_factory=frozenset)
-    """Positions of windows that are in the store already."""
+    """Positions of windows that are in the store already, did not fail and lack nothing."""
+    unfinished_windows: frozenset[int] = field(default_factory=frozenset)
+    """Positions of windows that are there, and are judged again: they failed or lack a verdict."""
+    asked_after: int = 0
+    """Newest call when what it lacked was asked for again; 0: never, everything is as it was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,6 +316,12 @@ def _state_of(scores: Mapping[str, Any] | None) -> ScoreState | None:
     return None if scores is None else ScoreState(scores["windowed"]["state"])
 
 
+def _is_incomplete(row: Mapping[str, Any]) -> bool:
+    return (
+        row["state"] == ItemState.DONE.value and _state_of(row["scores"]) is ScoreState.INCOMPLETE
+    )
+
+
 def _counted(row: Mapping[str, Any]) -> dict[str, int]:
     """Say what a conversation adds to its run's counters."""
     is_checked = row["checked"] == CHECKS
@@ -334,6 +340,7 @@ def _counted(row: Mapping[str, Any]) -> dict[str, int]:
             )
         },
         "undefined": int(_state_of(row["scores"]) is ScoreState.UNDEFINED),
+        "incomplete": int(_is_incomplete(row)),
         "scored": int(row["score"] is not None),
         "score_sum": score_units(row["score"]),
         "corrected_scored": int(row["corrected"] is not None),

@@ -20,6 +20,8 @@ class RunState(StrEnum):
 
     PLANNED = "planned"
     RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    """The store says it is running, and the process that ran it is gone. Never stored."""
     WAITING = "waiting"
     """Its questions were handed to a provider; see the reason."""
     DONE = "done"
@@ -60,6 +62,8 @@ class RunSpec:
     """What it may cost, in units of 1e-9 US dollars; None: no limit."""
     budget_tokens: int | None = None
     """Tokens it may use, read and written; None: no limit."""
+    max_failures: str | None = None
+    """After how many failures it stops, such as `10` or `5%`; None: as many as by default."""
     calibration: Mapping[str, object] | None = None
     """How the embedded judge's probabilities were recalibrated: `slope`, `intercept`, `labels`."""
 
@@ -116,6 +120,8 @@ class RunRow:
     """Conversations in the mean `corrected`."""
     undefined: int = 0
     """Conversations without a score because nothing was judged or compared."""
+    incomplete: int = 0
+    """Judged conversations without a score because they lack a verdict."""
     undefined_windows: int = 0
     """The same of windows; those of scored conversations are left out of their means."""
     skipped_windows: int = 0

@@ -10,10 +10,11 @@ from faithtui.domain.assessment import Assessment, Claim
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.errors import StoreError
-from faithtui.store.codecs import rule_to_json, span_from_row
+from faithtui.store.codecs import AnyRow, rule_to_json, span_from_row
 from faithtui.store.comparison import compare_view
 from faithtui.store.database import Database
 from faithtui.store.findings import write_findings
+from faithtui.store.judge_tables import judge_call
 from faithtui.store.labels import acts_in, human_verdicts
 from faithtui.store.records import (
     CheckedItem,
@@ -28,11 +29,11 @@ from faithtui.store.records import (
 )
 from faithtui.store.rollups import change_item, human_columns
 from faithtui.store.rows import ItemOrder, item_rows, listed_rows, ordered_items, run_rows
-from faithtui.store.statements import new_id
+from faithtui.store.statements import chunks, new_id
 from faithtui.store.tables import claim, run, run_item, verdict, window
 from faithtui.store.texts import storable_json
 from faithtui.store.views import review_view
-from faithtui.store.windows import remove_failed_windows, save_window
+from faithtui.store.windows import UNFINISHED, remove_failed_windows, save_window
 
 _ENDED = (RunState.DONE, RunState.CANCELLED, RunState.STOPPED)
 
@@ -144,6 +145,16 @@ class Runs:
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
             raise StoreError(self._no_run(run_id))
 
+    def set_max_failures(self, run_id: RunId, limit: str) -> None:
+        """Change after how many failures a run stops, such as `10` or `5%`.
+
+        Raises:
+            StoreError: There is none with this number, or it cannot be written.
+        """
+        change = update(run).where(run.c.id == run_id).values(max_failures=limit)
+        if not self._database.write(lambda connection: connection.execute(change).rowcount):
+            raise StoreError(self._no_run(run_id))
+
     def pending(
         self, run_id: RunId, *, after: ItemId | None = None, limit: int | None = None
     ) -> tuple[PendingItem, ...]:
@@ -159,7 +170,7 @@ class Runs:
             waiting.append(run_item.c.id > after)
         # The items of a run are made in its order, so their ids rise with it.
         page = (
-            select(run_item.c.id, run_item.c.conversation_id)
+            select(run_item.c.id, run_item.c.conversation_id, run_item.c.asked_after)
             .where(*waiting)
             .order_by(run_item.c.id)
             .limit(limit)
@@ -170,23 +181,34 @@ class Runs:
                 return ()
             waiting += [run_item.c.id >= rows[0].id, run_item.c.id <= rows[-1].id]
             stored: dict[int, set[int]] = defaultdict(set)
-            for item, position in connection.execute(
-                select(window.c.run_item_id, window.c.position)
+            unfinished: dict[int, set[int]] = defaultdict(set)
+            for item, position, state in connection.execute(
+                select(window.c.run_item_id, window.c.position, window.c.score_state)
                 .join(run_item, run_item.c.id == window.c.run_item_id)
                 .where(*waiting)
             ):
-                stored[item].add(position)
+                (unfinished if state in UNFINISHED else stored)[item].add(position)
         return tuple(
             PendingItem(
                 ItemId(row.id),
                 ConversationId(row.conversation_id),
                 frozenset(stored.get(row.id, ())),
+                frozenset(unfinished.get(row.id, ())),
+                row.asked_after,
             )
             for row in rows
         )
 
-    def reopen_failed(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
-        """Make failed items pending again, without their failed windows.
+    def unfinished(self, run_id: RunId) -> tuple[ItemId, ...]:
+        """List the conversations of a run that failed or lack a verdict, in its order."""
+        with self._database.reading() as connection:
+            return tuple(ItemId(row.id) for row in _unfinished(connection, run_id))
+
+    def reopen_unfinished(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
+        """Make conversations pending again that failed or lack a verdict.
+
+        Failed windows are taken away. Windows that lack a verdict stay until they are judged again.
+        What earlier calls left unanswered may be asked again, also for those that are pending.
 
         Args:
             run_id: The run.
@@ -196,15 +218,15 @@ class Runs:
             How many there were.
         """
         only = None if items is None else frozenset(items)
-        return self._database.write(lambda connection: _reopen_failed(connection, run_id, only))
+        return self._database.write(lambda connection: _reopen_unfinished(connection, run_id, only))
 
     def save_window(self, item_id: ItemId, assessment: Assessment) -> None:
         """Store a judged or failed window with its claims, truths, verdicts and evidence.
 
         Across runs a claim is known by its turn and normalised text, a statement by its turn, its
         document and normalised text, a whole answer by its turn; within the item a truth is known
-        by its document and normalised text. Does nothing when the item has a window at this
-        position.
+        by its document and normalised text. A window that is stored at this position stays, unless
+        it failed, or lacks a verdict and this one did not fail: then this one takes its place.
 
         Args:
             item_id: Conversation of the run.
@@ -399,6 +421,7 @@ def _create(
             batch=spec.batch,
             budget_nusd=spec.budget_nusd,
             budget_tokens=spec.budget_tokens,
+            max_failures=spec.max_failures,
             calibration=None if spec.calibration is None else storable_json(dict(spec.calibration)),
             state=RunState.PLANNED.value,
             created_at=now,
@@ -423,20 +446,40 @@ def _create(
     return RunId(run_id)
 
 
-def _reopen_failed(connection: Connection, run_id: RunId, only: Collection[ItemId] | None) -> int:
-    failed = [
-        row
-        for row in connection.execute(
-            select(run_item.c.id, run_item.c.conversation_id).where(
-                run_item.c.run_id == run_id, run_item.c.state == ItemState.FAILED.value
-            )
+def _unfinished(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
+    """Find the conversations of a run that failed or lack a verdict."""
+    headline = run_item.c.scores["windowed"]["state"].as_string()
+    lacks_verdicts = (
+        (run_item.c.state == ItemState.DONE.value)
+        & run_item.c.score.is_(None)
+        & (headline == ScoreState.INCOMPLETE.value)
+    )
+    return connection.execute(
+        select(run_item.c.id, run_item.c.conversation_id)
+        .where(
+            run_item.c.run_id == run_id,
+            (run_item.c.state == ItemState.FAILED.value) | lacks_verdicts,
         )
-        if only is None or row.id in only
-    ]
-    for row in failed:
+        .order_by(run_item.c.id)
+    ).all()
+
+
+def _reopen_unfinished(
+    connection: Connection, run_id: RunId, only: Collection[ItemId] | None
+) -> int:
+    unfinished = [row for row in _unfinished(connection, run_id) if only is None or row.id in only]
+    for row in unfinished:
         remove_failed_windows(connection, row.id)
         _close(connection, row.id, row.conversation_id, ItemState.PENDING, None, None)
-    return len(failed)
+    waiting = [run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value]
+    newest_call = select(func.coalesce(func.max(judge_call.c.id), 0)).scalar_subquery()
+    asked = update(run_item).where(*waiting).values(asked_after=newest_call)
+    if only is None:
+        connection.execute(asked)
+    else:
+        for some in chunks(sorted(only)):
+            connection.execute(asked.where(run_item.c.id.in_(some)))
+    return len(unfinished)
 
 
 def _finish_item(

@@ -95,6 +95,7 @@ class Store:
         create: bool = True,
         clock: Callable[[], datetime] = utc_now,
         busy_timeout_s: float = 5.0,
+        read_only: bool = False,
     ) -> Self:
         """Open a store, making or upgrading its tables where needed.
 
@@ -103,19 +104,33 @@ class Store:
             create: Make the file when there is none.
             clock: Tells the time, timezone-aware.
             busy_timeout_s: How long to wait, in seconds, while another process holds the lock.
+            read_only: Write nothing. A file that cannot be written is opened so in any case.
 
         Raises:
-            StoreError: There is no file and `create` is False, the directory is missing or cannot
-                be written, the file is no database, belongs to another program, to a newer
-                faithtui, cannot be written or stays locked, or the disk is full. The file is as
-                it was before.
+            StoreError: There is no file and `create` is False, the directory is missing or a new
+                file cannot be made there, the file is empty, no database, belongs to another
+                program, to a newer faithtui, cannot be read or stays locked, the disk is full, or
+                it is of an older faithtui and cannot be written. The file is as it was before.
         """
-        return cls(Database.open(path, create=create, busy_timeout_s=busy_timeout_s), clock)
+        database = Database.open(
+            path, create=create, busy_timeout_s=busy_timeout_s, read_only=read_only
+        )
+        return cls(database, clock)
 
     @property
     def path(self) -> Path:
         """The file."""
         return self._database.path
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written: every write raises `StoreReadOnly`."""
+        return self._database.is_read_only
+
+    @property
+    def before_upgrade(self) -> Path | None:
+        """The copy of the file made before its tables were changed; None: they were not."""
+        return self._database.before_upgrade
 
     @property
     def schema_version(self) -> str:

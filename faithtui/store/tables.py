@@ -21,6 +21,7 @@ from sqlalchemy import (
 from sqlmodel import Field
 from sqlmodel.sql.sqltypes import UTCDateTime
 
+from faithtui.store.checksums import checksum_of
 from faithtui.store.schema import JSON_OR_NULL, Stored, table_of
 from faithtui.store.texts import StoredText
 
@@ -153,6 +154,8 @@ class RunTable(Stored, table=True):
     """Windows to which the metric does not apply."""
     undefined: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Conversations of which no window has a score, because nothing was judged or compared."""
+    incomplete: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations that lack a verdict and therefore have no score."""
     claims: int = 0
     missing: int = 0
     labelled: int = 0
@@ -178,6 +181,8 @@ class RunTable(Stored, table=True):
     """What it may cost, in units of 1e-9 US dollars; none: no limit."""
     budget_tokens: int | None = Field(sa_type=BigInteger)
     """Tokens it may use, read and written; none: no limit."""
+    max_failures: str | None = Field(sa_type=StoredText)
+    """After how many failures it stops, such as `10` or `5%`; none: as many as by default."""
     batch: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
     """Its questions go through the provider's batches."""
     claims_run: int | None
@@ -257,6 +262,9 @@ class RunItemTable(Stored, table=True):
     corrected_scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
     checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Version of the checks its findings are from; 0: not checked since it was last judged."""
+    asked_after: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Newest call when what it lacked was last asked for again; 0: never. What earlier calls left
+    unanswered is asked again, later ones count as asked."""
     checked_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Claims that were looked for in their answers; 0 while it is not checked."""
     phantom_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
@@ -362,6 +370,10 @@ class VerdictTable(Stored, table=True):
     confidence: float | None
     is_home: bool
     """The first verdict of the claim in the first window that holds it."""
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("verdict")}
+    )
+    """Of the row as it was written; see `checksums`."""
 
 
 class EvidenceTable(Stored, table=True):
@@ -457,6 +469,10 @@ class HumanLabelTable(Stored, table=True):
     guideline_version: str | None = Field(sa_type=StoredText)
     """Hash of the guideline that was in force."""
     created_at: datetime = Field(sa_type=UTCDateTime)
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("human_label")}
+    )
+    """Of the row as it was written; see `checksums`."""
 
 
 class SampleTable(Stored, table=True):

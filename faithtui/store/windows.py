@@ -4,7 +4,7 @@ What a window shares with others (claims, truths, evidence) is looked up with on
 and inserted in bulk, so that a window of a hundred truths takes a few milliseconds.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import assert_never
@@ -38,6 +38,9 @@ ClaimKey = tuple[str, int, str]
 TruthKey = tuple[int | None, str]
 """Document id and digest."""
 
+UNFINISHED = (ScoreState.FAILED.value, ScoreState.INCOMPLETE.value)
+"""Windows that are judged again when their conversation is."""
+
 
 def save_window(
     connection: Connection, now: datetime, item: ItemId, assessment: Assessment
@@ -47,11 +50,8 @@ def save_window(
     row = connection.execute(
         select(
             run_item.c.conversation_id,
-            run_item.c.windows,
-            run_item.c.failed_windows,
-            run_item.c.undefined_windows,
-            run_item.c.skipped_windows,
             window.c.id.label("stored"),
+            window.c.score_state.label("stored_state"),
         )
         .outerjoin(
             window, and_(window.c.run_item_id == run_item.c.id, window.c.position == position)
@@ -60,13 +60,18 @@ def save_window(
     ).one_or_none()
     if row is None:
         raise StoreError(f"there is no conversation {item} in any run; start the run again")
+    score = assessment.score
     if row.stored is not None:
-        return
+        lacks_verdict = row.stored_state == ScoreState.INCOMPLETE.value
+        if row.stored_state not in UNFINISHED or (
+            lacks_verdict and score.state is ScoreState.FAILED
+        ):
+            return
+        _remove_windows(connection, item, [row.stored])
     claims = _find_or_make_claims(
         connection, row.conversation_id, [each.claim for each in assessment.verdicts]
     )
     truths = _find_or_make_truths(connection, item, row.conversation_id, assessment)
-    score = assessment.score
     window_id = new_id(
         connection,
         insert(window).values(
@@ -90,15 +95,22 @@ def save_window(
     change_item(
         connection,
         item,
-        {
-            "windows": row.windows + 1,
-            "failed_windows": row.failed_windows + (score.state is ScoreState.FAILED),
-            "undefined_windows": row.undefined_windows + (score.state is ScoreState.UNDEFINED),
-            "skipped_windows": row.skipped_windows + (score.state is ScoreState.SKIPPED),
-            "checked": 0,
-            **count_labels(connection, item),
-        },
+        {"checked": 0, **_count_windows(connection, item), **count_labels(connection, item)},
     )
+
+
+def _count_windows(connection: Connection, item: int) -> dict[str, object]:
+    """Count the windows of a conversation of a run by state, as columns of its row."""
+    states = Counter(
+        connection.execute(
+            select(window.c.score_state).where(window.c.run_item_id == item)
+        ).scalars()
+    )
+    counted = (ScoreState.FAILED, ScoreState.UNDEFINED, ScoreState.SKIPPED)
+    return {
+        "windows": states.total(),
+        **{f"{state.value}_windows": states[state.value] for state in counted},
+    }
 
 
 def _find_or_make_claims(
@@ -374,6 +386,16 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
     )
     if not gone:
         return
+    _remove_windows(connection, item, gone)
+    change_item(
+        connection,
+        item,
+        {"checked": 0, **_count_windows(connection, item), **count_labels(connection, item)},
+    )
+
+
+def _remove_windows(connection: Connection, item: int, gone: Sequence[int]) -> None:
+    """Take windows of a conversation of a run away. What people said of their claims stays."""
     connection.execute(delete(verdict).where(verdict.c.window_id.in_(gone)))
     connection.execute(delete(window).where(window.c.id.in_(gone)))
     _find_homes_again(connection, item)
@@ -386,17 +408,6 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
                 ),
             )
         )
-    left = connection.execute(select(window.c.id).where(window.c.run_item_id == item)).all()
-    change_item(
-        connection,
-        item,
-        {
-            "windows": len(left),
-            "failed_windows": 0,
-            "checked": 0,
-            **count_labels(connection, item),
-        },
-    )
 
 
 def _find_homes_again(connection: Connection, item: int) -> None:

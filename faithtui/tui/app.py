@@ -192,6 +192,7 @@ class FaithApp(LeavingApp):
                 found_again, stopped, store, self.session.reviewer
             )
         self.session.opened(store)
+        self._tell_notes(store)
         self.post_message(StoreOpened())
 
     async def _painted(self, rows: "tuple[RunRow, ...]") -> None:
@@ -272,7 +273,7 @@ class FaithApp(LeavingApp):
         session, settings = self.session, event.configured.settings
         session.configured = event.configured
         session.preferences = Preferences.of(settings)
-        session.defaults = Defaults(settings.judge, settings.base_url, settings.concurrency)
+        session.defaults = Defaults.of(settings)
         if event.keymap is not None:
             # Changed in place: panes that show keys hold it.
             session.keymap.clear()
@@ -296,6 +297,13 @@ class FaithApp(LeavingApp):
         """Say what failed in a worker of the app itself."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             self.show_failure(Failed(event.worker.error))
+
+    def _tell_notes(self, store: "Store") -> None:
+        """Say what whoever opens this store should know."""
+        from faithtui.store.places import opening_notes
+
+        for note in opening_notes(store):
+            self.notify(shown(note).text, severity="warning", markup=False, timeout=15)
 
     @on(Failed)
     def show_failure(self, event: Failed) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.errors import StoreError
+from faithtui.errors import ExportError, StoreError
+from faithtui.files import make_directory, write_text
 from faithtui.tui.queue import ClaimQueue, sample_queue
 from faithtui.tui.session import ListState, Session
 
@@ -124,11 +125,9 @@ class Bookmarks:
         """Keep a bookmark if it is another one. A disk that refuses costs only the comfort."""
         if bookmark == self._written:
             return
-        with suppress(OSError):
-            self.directory.mkdir(parents=True, exist_ok=True)
-            fresh = self.path.with_suffix(".new")
-            fresh.write_text(bookmark.to_json(), encoding="utf-8")
-            fresh.replace(self.path)
+        with suppress(OSError, ExportError):
+            make_directory(self.directory)
+            write_text(self.path, [bookmark.to_json()], force=True)
             self._written = bookmark
 
 

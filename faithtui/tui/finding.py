@@ -139,7 +139,8 @@ def _is_run(row: RunRow, term: Term, wanted: Filter) -> bool:
         case Name.JUDGE:
             return spec.judge.casefold().startswith(value)
         case Name.STATE:
-            return row.failed > 0 if value == "failed" else row.state is RunState(value)
+            counts = {"failed": row.failed, "incomplete": row.incomplete}
+            return counts[value] > 0 if value in counts else row.state is RunState(value)
         case Name.SOURCE:
             return term.value in spec.sources
         case Name.ARCHIVED:

@@ -100,6 +100,7 @@ NAMED: Final[Mapping[str, str]] = {
     "conversations.queue": "Q",
     "runs.continue": "c",
     "runs.new": "n",
+    "runs.retry": "x",
     "runs.undo": "u",
     "screen.close": "escape",
     "screen.judge": "A",

@@ -154,6 +154,14 @@ class Navigation:
             self._is_followed = False
             self._go_on()
 
+    def drop_next(self, keys: Collection[str]) -> None:
+        """Forget these keys where they were typed ahead, up to the first other one."""
+        while self._inputs:
+            event = self._inputs[0]
+            if not isinstance(event, events.Key) or event.key not in keys:
+                return
+            self._inputs.popleft()
+
     def hold_keys_for(self, worker: Worker[Any], *, can_give_up: bool) -> None:
         """Let keys wait until a worker is through."""
 

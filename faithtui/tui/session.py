@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.errors import StoreError
 from faithtui.tui.keys import KeyNames
@@ -38,6 +39,13 @@ class Defaults:
     judge: str = "offline"
     base_url: str | None = None
     concurrency: int = 8
+    max_failures: FailureLimit = DEFAULT
+
+    @classmethod
+    def of(cls, settings: "Settings") -> "Defaults":
+        """Take them from the settings."""
+        limit = FailureLimit.read(settings.max_failures) or DEFAULT
+        return cls(settings.judge, settings.base_url, settings.concurrency, limit)
 
 
 @dataclass(frozen=True, slots=True)

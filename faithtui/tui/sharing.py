@@ -18,6 +18,7 @@ class _Wanted(NamedTuple):
     prices: Path | None = None
     redact: str | None = None
     image_hosts: tuple[str, ...] = ()
+    timeout_s: float | None = None
 
     @property
     def speed(self) -> tuple[int | None, int | None]:
@@ -50,6 +51,7 @@ class Sharing:
                 settings.prices,
                 settings.redact,
                 settings.image_hosts,
+                settings.timeout_s,
             )
         with self._lock:
             before = self._made

@@ -60,7 +60,7 @@ async def go_on(path: Path, run: RunId, url: str, who: str, timeout_s: float) ->
             run,
             lambda event: None,
             judge=open_judge(f"{who}:m", base_url=url, timeout_s=timeout_s, environ={}),
-            retry_failed=True,
+            retry_unfinished=True,
         )
 
 

@@ -165,6 +165,7 @@ _REFUSED = [
     ("--preview", "--concurrency", "2"),
     ("--preview", "--budget-usd", "2"),
     ("--preview", "--budget-tokens", "2"),
+    ("--preview", "--max-failures", "5"),
     ("--preview", "--wait"),
 ]
 
@@ -182,8 +183,10 @@ def test_options_that_a_resumed_run_would_pass_over_are_refused(
 
 _TAKEN = [
     ("--concurrency", "2"),
+    ("--timeout", "60"),
     ("--budget-usd", "2"),
     ("--budget-tokens", "2000000"),
+    ("--max-failures", "5%"),
     ("--wait",),
     ("--log-prompts",),
     ("--allow-image-host", "cdn.example.com"),

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import socket
 import sys
 from pathlib import Path
 
@@ -9,8 +11,8 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
-from faithtui.store.records import RunState
-from faithtui.store.store import Store
+from faithtui.store.records import RunState, WorkerRow
+from faithtui.store.store import Store, utc_now
 from tests.cli.conftest import Cli
 
 CANARY = "xyzzycanary"
@@ -153,6 +155,9 @@ def test_what_is_not_there_is_told_with_what_is(cli: Cli, store: Path, tmp_path:
 def test_a_run_that_is_on_is_not_deleted_under(cli: Cli, store: Path) -> None:
     with Store.open(store) as opened:
         opened.runs.set_state(RunId(1), RunState.RUNNING)
+        now = utc_now()
+        here = WorkerRow("here", socket.gethostname(), os.getpid(), 0, now, RunId(1), None, now)
+        opened.calls.begin(here)
     for words in (("dataset", "second"), ("import", store.parent / "first.jsonl"), ("run", "1")):
         found = cli("delete", *words, "--yes", "--store", store)
         assert found.code == 4

@@ -172,7 +172,7 @@ def test_a_level_that_is_none_is_named() -> None:
         gating.order(
             kappa=None, recall_no=None, score=None, labels=None, age_days=None, lower=None,
             among_labelled=False, level="x", idk=None, blind_only=False, sample=None,
-            certificate=None, write=None,
+            certificate=None, write=None, force=False,
         )  # fmt: skip
 
 

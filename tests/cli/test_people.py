@@ -76,8 +76,8 @@ def test_what_cannot_be_exported_is_told(cli: Cli, judged: Path, tmp_path: Path)
     found = cli("export", "judges", "--store", judged)
     assert (found.code, "known: labels" in found.err) == (2, True)
     found = cli("export", "labels", "--store", judged, "-o", tmp_path / "no" / "x.jsonl")
-    assert (found.code, "choose another file with -o" in found.err) == (7, True)
-    assert not list(tmp_path.glob(".x*"))
+    assert (found.code, "name another file" in found.err) == (7, True)
+    assert not list(tmp_path.glob(".faithtui*"))
 
 
 def test_what_is_not_here_is_counted_with_the_way_out(

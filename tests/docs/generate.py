@@ -26,6 +26,8 @@ from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from faithtui import errors
 from faithtui.cli.main import app
+from faithtui.cli.run_outcome import INCOMPLETE, WAITS
+from faithtui.cli.streams import READER_GONE
 from faithtui.cli.telling import INTERRUPTED
 from faithtui.config import PRESETS
 from faithtui.domain import estimates
@@ -57,6 +59,18 @@ WIDTH = 80
 NOTE = "<!-- Written by tests/docs/generate.py; change the code, not this file. -->"
 
 
+STREAMS = """\
+What a command prints on stdout is what it was asked for. Where nobody reads it any more, the
+command ends quietly with 141, as programs do that SIGPIPE ends: a script with `pipefail` sees
+what it sees of any other tool, and a command that was cut short does not pass for one that is
+done. Where it cannot be written, because a disk is full or stdout is closed, the command ends
+with 7 and a sentence; what it did in the store is done whole. A run lets the answers on their
+way arrive first, and `--resume` goes on with it. `faithtui gate` keeps its own codes: its
+answer is the code, which stands when nobody reads the text, and 3 says that it could not be
+written. What is said on stderr is talk, and a command goes on where that is closed or full. A
+closed stdin is an empty one."""
+
+
 def cli_page() -> str:
     """Show the help of every command, and the exit codes."""
     root = typer.main.get_command(app)
@@ -72,7 +86,7 @@ def cli_page() -> str:
     for name in names:
         command = root.get_command(whole, name)  # type: ignore[attr-defined]  # a group
         parts += [f"## faithtui {name}", _help(command, name, whole)]
-    parts += ["## Exit codes", exit_codes()]
+    parts += ["## Exit codes", exit_codes(), STREAMS]
     return "\n\n".join(parts) + "\n"
 
 
@@ -104,7 +118,19 @@ def exit_codes() -> str:
         for code, kind in sorted(kinds.items())
         if kind is not FaithtuiError
     ]
+    rows += [
+        [
+            str(INCOMPLETE),
+            "A run ended incomplete: it stopped, failed in part or lacks verdicts.",
+            "",
+        ],
+        [str(WAITS), "A run waits for a batch, or for a file of answers.", ""],
+    ]
+    rows.sort(key=lambda row: int(row[0]))
     rows.append([str(INTERRUPTED), "Interrupted with Ctrl-C; what was answered is stored.", ""])
+    rows.append(
+        [str(READER_GONE), "Nobody reads the output any more, as in a pipe into `head`.", ""]
+    )
     return _table(["code", "meaning", "error"], rows)
 
 

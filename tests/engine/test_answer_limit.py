@@ -205,9 +205,11 @@ def claims_question() -> Question[tuple[str, ...]]:
 
 
 async def test_reaching_the_limit_is_a_failure_that_says_what_came_last(server: FakeServer) -> None:
-    """Twice cut and then of the wrong shape, and all of that again for each repair."""
-    cut, odd = ('{"claims": ["It is fr', True), ('{"claims": 3}', False)
-    server.script = [Answer(body("openai", *each)) for each in (cut, cut, odd) * 3]
+    """Pages in place of JSON, cut answers and such of the wrong shape draw on one count."""
+    page = Answer("<html><title>Sign in</title></html>", content_type="text/html")
+    cut = Answer(body("openai", '{"claims": ["It is fr', True))
+    odd = Answer(body("openai", '{"claims": 3}', False))
+    server.script = [page, page, cut, page, odd, page, page, cut, page, page]
     question = claims_question()
     async with judge_at(server, "openai") as judge:
         asker = Asker(judge, MemoryReplies(), pause=no_wait)
@@ -215,7 +217,7 @@ async def test_reaching_the_limit_is_a_failure_that_says_what_came_last(server: 
             await asker.ask(question, None)
     assert len(server.sent) == MOST_ANSWERS
     assert isinstance(caught.value, JudgeAnswersUsedUp)
-    assert (asker.tally.calls, asker.tally.calls_again) == (8, 7)
+    assert (asker.tally.calls, asker.tally.calls_again) == (3, 3)
     assert "`claims` was answered 8 times, the most that a question may cost" in str(caught.value)
     assert "ran into the limit of tokens. Choose another model" in str(caught.value)
 

@@ -367,9 +367,9 @@ async def test_a_reply_that_ran_into_the_limit_gets_twice_the_tokens() -> None:
     assert await desk.ask(question()) == "fine"
     assert [request.max_tokens for request in desk.judge.requests] == [100, 200, 400]
     assert {request.prompt for request in desk.judge.requests} == {"Why?"}
-    assert len({each.key for each in desk.replies.kept}) == 1
+    assert len({each.key for each in desk.replies.kept}) == 3, "a limit is part of the question"
     assert await desk.ask(question()) == "fine"
-    assert len(desk.judge.requests) == 3
+    assert len(desk.judge.requests) == 3, "what was cut is not bought again to learn that it is"
 
 
 async def test_a_reply_that_is_always_too_long_fails_without_repair() -> None:
@@ -379,6 +379,10 @@ async def test_a_reply_that_is_always_too_long_fails_without_repair() -> None:
     assert raised.value.raw == CUT.text
     assert len(desk.judge.requests) == 1 + DOUBLINGS
     assert [each.usable for each in desk.replies.kept] == [False] * 3
+    with pytest.raises(JudgeReplyTruncated):
+        await desk.ask(question())
+    limits = [request.max_tokens for request in desk.judge.requests]
+    assert limits == [100, 200, 400, 400], "the highest limit alone is tried once more"
 
 
 async def test_a_complete_object_cut_by_the_limit_is_not_used() -> None:
@@ -390,7 +394,14 @@ async def test_a_complete_object_cut_by_the_limit_is_not_used() -> None:
 async def test_an_unusable_reply_after_doubling_is_repaired() -> None:
     desk = Desk(CUT, PROSE, GOOD)
     assert await desk.ask(question()) == "fine"
-    assert [request.max_tokens for request in desk.judge.requests] == [100, 200, 100]
+    assert [request.max_tokens for request in desk.judge.requests] == [100, 200, 200]
+
+
+async def test_a_limit_is_raised_twice_however_often_a_question_is_repaired() -> None:
+    desk = Desk(CUT, PROSE, CUT, PROSE, CUT)
+    with pytest.raises(JudgeReplyTruncated, match="also when it was raised to 400"):
+        await desk.ask(question())
+    assert [request.max_tokens for request in desk.judge.requests] == [100, 200, 200, 400, 400]
 
 
 async def test_a_reply_that_stopped_for_another_reason_is_read() -> None:

@@ -150,7 +150,7 @@ async def test_a_line_that_fails_too_often_fails_its_conversation_and_no_other(
     assert anyone.sold_twice == []
     # Asked to try again, it asks what failed, and nothing else.
     before = anyone.sold.copy()
-    await runner.execute(store, run, silent, retry_failed=True)
+    await runner.execute(store, run, silent, retry_unfinished=True)
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert store.runs.row(run).failed == 0
     assert anyone.sold_twice == []
@@ -511,3 +511,34 @@ async def test_a_provider_that_says_nothing_leaves_the_run_waiting(
     openai.server.batches = openai.batches
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert openai.sold_twice == []
+
+
+async def test_verdicts_that_are_missing_are_asked_for_again_in_another_batch(
+    store: Store, anyone: Provider
+) -> None:
+    """Each time it is resumed after its end: three batches at most, of that question alone."""
+
+    def without_verdicts(prompt: str) -> str | None:
+        return '{"nothing": {}}' if "Truths:\n" in prompt else None
+
+    anyone.twist = without_verdicts
+    run = anyone.plan(store, options={"include_reason": "false"})
+    assert (await come_back(store, run))[-1] is RunState.DONE
+    row = store.runs.row(run)
+    assert (row.failed, row.incomplete) == (0, 2)
+    before = sum(anyone.sold.values())
+    state = await runner.execute(store, run, silent, retry_unfinished=True)
+    while state is RunState.WAITING:
+        state = await runner.execute(store, run, silent, retry_unfinished=True)
+    assert state is RunState.DONE
+    assert store.runs.row(run).incomplete == 2
+    again = sum(anyone.sold.values()) - before
+    anyone.twist = lambda prompt: None
+    state = await runner.execute(store, run, silent, retry_unfinished=True)
+    while state is RunState.WAITING:
+        state = await runner.execute(store, run, silent, retry_unfinished=True)
+    row = store.runs.row(run)
+    assert (state, row.incomplete, row.missing_verdicts) == (RunState.DONE, 0, 0)
+    assert again == 2 * 3
+    assert sum(anyone.sold.values()) - before - again == 2
+    assert all("Truths:\n" in each for each in anyone.sold_twice)

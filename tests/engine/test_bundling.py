@@ -58,7 +58,7 @@ async def test_acts_of_several_files_are_stored_in_the_order_of_one_log(
         for verdict in verdicts:
             say(store, person, {"y": "yes", "n": "no"}[verdict])
         files.append(tmp_path / f"{number}.jsonl")
-        export_labels(store, files[-1])
+        export_labels(store, files[-1], force=False)
     orders = []
     for order in permutations(files):
         target = copies()
@@ -74,7 +74,7 @@ async def test_an_act_of_several_files_has_its_earliest_clock(
     store = copies()
     say(store, "ann", "no")
     early, late = tmp_path / "early.jsonl", tmp_path / "late.jsonl"
-    export_labels(store, early)
+    export_labels(store, early, force=False)
     assert '"clock":1,' in early.read_text()
     late.write_text(early.read_text().replace('"clock":1,', '"clock":5,'))
     for order in ([early, late], [late, early]):

@@ -1,5 +1,8 @@
 """What stands against deleting: runs that are on, and questions that are out."""
 
+import asyncio
+import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +11,10 @@ import pytest
 from faithtui.engine import deleting, planner, runner
 from faithtui.engine.batch_files import export_questions
 from faithtui.engine.requests import RunRequest
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import StoreError
-from faithtui.store.records import ItemState
-from faithtui.store.store import Store
+from faithtui.store.records import AskedReply, ItemState, RunState, StoredReply, WorkerRow
+from faithtui.store.store import Store, utc_now
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 
 
@@ -29,6 +33,33 @@ async def test_questions_that_are_out_are_waited_for(store: Store, tmp_path: Pat
     with pytest.raises(StoreError, match=words):
         deleting.dataset(store, "parcels", "ann")
     assert store.conversations.count() == 2
+
+
+async def test_a_run_whose_process_was_killed_is_deleted_with_what_the_process_left(
+    store: Store,
+) -> None:
+    gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await gone.wait()
+    run = planned(store)
+    store.runs.set_state(run, RunState.RUNNING)
+    now = utc_now()
+    store.calls.begin(WorkerRow("gone", socket.gethostname(), gone.pid, 0, now, run, None, now))
+    deleting.run(store, run, "ann").delete()
+    assert store.runs.rows() == ()
+    assert store.calls.workers([run]) == ()
+
+
+async def test_replies_that_the_store_did_not_take_go_with_their_run(store: Store) -> None:
+    run = planned(store)
+    item, _ = store.runs.item_ids(run)
+    asked = AskedReply("key", "offline", "verdicts", run=run, item=item)
+    reply = StoredReply("a reply", "complete", False, 1, 1, None, None, None, 5)
+    unstored = UnstoredReplies(store.path)
+    unstored.add(asked, reply)
+    assert unstored.kept is not None
+    deleting.run(store, run, "ann").delete()
+    assert not unstored.kept.exists()
+    assert store.calls.reply("key") is None
 
 
 async def test_a_run_that_judges_claims_of_a_deleted_one_says_so(store: Store) -> None:

@@ -11,8 +11,8 @@ from faithtui.domain.examples import Example
 from faithtui.domain.ids import RunId
 from faithtui.engine.annotations import annotated_answers
 from faithtui.engine.examples import ExampleOrder, examples_of, keep, kept
-from faithtui.engine.writing import replace_file
 from faithtui.errors import ConfigError, StoreError
+from faithtui.files import write_text
 from faithtui.interchange.examples import example_lines, read_examples
 from faithtui.metrics.examples import MOST_LETTERS, shown_examples
 from faithtui.metrics.registry import METRICS, Entry, build
@@ -138,7 +138,7 @@ def test_what_people_wrote_is_text_all_the_way(store: Store, tmp_path: Path) -> 
         label(store, run, lambda claim: "no" if "cost" in claim else None, note=text)
         (one,) = examples_of(store, run, ALL).examples
         assert one.note == (storable(text) or None), each["id"]
-        replace_file(path, example_lines([one]))
+        write_text(path, example_lines([one]), force=True)
         assert read_examples(path) == (one,), each["id"]
         written = shown_examples([one], METRICS[0].spec)
         assert len(written) < 2 * MOST_LETTERS, each["id"]

@@ -21,6 +21,7 @@ from tests.engine.under_faults import (
     STEPS,
     environment,
     filled,
+    in_every_way,
     judged,
     ordered,
     providers,
@@ -51,7 +52,7 @@ def server() -> Iterator[FaultServer]:
         yield running
 
 
-@providers
+@in_every_way
 async def test_f20_what_is_no_strict_json_is_asked_for_again(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -90,7 +91,7 @@ async def test_f38_a_server_of_ones_own_gets_no_key_of_a_provider_and_no_proxy_i
     assert len(server.entries) == 2 * STEPS
 
 
-@providers
+@in_every_way
 async def test_f40_orders_in_a_conversation_change_nothing_of_the_form(
     tmp_path: Path, server: FaultServer, provider: str
 ) -> None:
@@ -114,7 +115,7 @@ async def test_f40_orders_in_a_conversation_change_nothing_of_the_form(
     assert set(ran.kinds) == {"ok"}
 
 
-@providers
+@in_every_way
 @pytest.mark.parametrize("status", [400, 500])
 async def test_f41_a_judge_without_eyes_loses_one_conversation_and_is_asked_once(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str, status: int

@@ -7,21 +7,26 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.events import RunEvent, StoreTroubled
 from faithtui.engine.recording import FLOOR_BYTES
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import StoreError
-from faithtui.store.records import RunState
+from faithtui.store.records import AskedReply, RunState, StoredReply
 from faithtui.store.store import Store
 from tests.engine.under_faults import STEPS, Ran, environment, filled, items_of, judged
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
 TALKS = 6
 CONCURRENCY = 4
+MANY = 12
+IN_FLIGHT = 6
 DISK_BYTES = FLOOR_BYTES + 12_000_000
 
 
@@ -120,39 +125,145 @@ async def test_f32_replies_in_the_air_when_the_disk_is_full_are_held_until_it_is
     assert ran.row.calls == TALKS * STEPS
 
 
-async def test_f32_a_store_that_may_not_grow_ends_the_run_with_a_sentence_and_goes_on_later(
-    tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None]
+@pytest.mark.parametrize("most", [90_000, 150_000, 300_000])
+async def test_f32_a_store_that_may_not_grow_loses_no_reply_and_buys_none_twice(
+    tmp_path: Path, server: FaultServer, most: int
 ) -> None:
     path = tmp_path / "s.db"
-    filled(path, TALKS).close()
+    replies = tmp_path / "s.db-replies"
+    filled(path, MANY).close()
     words = [sys.executable, "-m", "faithtui", "--store", str(path), "run"]
     first = [*words, "--judge", "openai:m", "--base-url", server.url]
-    first += ["--option", "include_reason=false", "--concurrency", str(CONCURRENCY)]
-    env = environment(tmp_path / "home")
+    first += ["--option", "include_reason=false", "--concurrency", str(IN_FLIGHT)]
+    again = [*words, "--resume", "last"]
 
-    def go(command: list[str], most: int | None) -> subprocess.CompletedProcess[str]:
-        # The log beside the file is what grows first.
-        limit = resource.RLIM_INFINITY if most is None else most
-        return subprocess.run(
-            command,
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=lambda: resource.setrlimit(
-                resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)
-            ),
-        )
-
-    stopped = await asyncio.to_thread(go, first, 60_000)
+    stopped = await asyncio.to_thread(within, most, first, tmp_path)
     assert stopped.returncode == StoreError.exit_code, stopped.stderr
     assert "--resume" in stopped.stderr
+    assert f"paid for are in {replies};" in stopped.stderr
     assert "Traceback" not in stopped.stderr
-    done = await asyncio.to_thread(go, [*words, "--resume", "last"], None)
+    bought = server.billed.total()
+    assert bought >= IN_FLIGHT
+    files = list(replies.iterdir())
+    assert {each.suffix for each in files} == {".json"}
+    assert {each.stat().st_mode & 0o777 for each in [replies, *files]} == {0o700, 0o600}
+
+    # There is no more room than before.
+    stopped = await asyncio.to_thread(within, most, again, tmp_path)
+    assert stopped.returncode == StoreError.exit_code, stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    done = await asyncio.to_thread(within, None, again, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert server.billed.total() - len(server.billed) <= CONCURRENCY
+    assert set(server.billed.values()) == {1}
+    assert not replies.exists()
     with Store.open(path, create=False) as store:
         assert store.check() == []
         run = store.runs.last_id()
         assert run is not None
-        assert [item.scores for item in items_of(store, run)] == clean
+        row = store.runs.row(run)
+        assert (row.done, row.calls) == (MANY, MANY * STEPS)
+    with filled(tmp_path / "sound.db", MANY) as store:
+        sound = await judged(store, server)
+    with Store.open(path, create=False) as store:
+        assert [item.scores for item in items_of(store, run)] == sound.scores
+
+
+def within(most: int | None, command: list[str], home: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command whose files may have so many bytes; the log beside the store grows first."""
+    limit = resource.RLIM_INFINITY if most is None else most
+    return subprocess.run(
+        command,
+        env=environment(home / "home"),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)
+        ),
+    )
+
+
+ASKED = AskedReply("k" * 64, "openai:m", "claims", worker="somebody")
+REPLY = StoredReply('{"claims": []}', "ok", True, 10, 3, None, "r1", None, 5)
+
+
+def test_f32_a_reply_is_read_back_once_however_often_that_is_interrupted(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        unstored = UnstoredReplies(store.path)
+        unstored.add(ASKED, REPLY)
+        (file,) = (tmp_path / "s.db-replies").iterdir()
+        text = file.read_bytes()
+        assert UnstoredReplies(store.path).read_back(store) == 1
+        # Killed before the file was deleted.
+        file.parent.mkdir()
+        file.write_bytes(text)
+        assert UnstoredReplies(store.path).read_back(store) == 1
+        assert UnstoredReplies(store.path).read_back(store) == 0
+        assert store.calls.reply(ASKED.key) == REPLY
+        assert store.census()["judge_call"] == 1
+        assert not file.parent.exists()
+
+
+def test_f32_a_reply_for_a_run_that_is_not_in_the_store_is_kept_all_the_same(
+    tmp_path: Path,
+) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        UnstoredReplies(store.path).add(replace(ASKED, run=RunId(9), item=ItemId(9)), REPLY)
+        UnstoredReplies(store.path).read_back(store)
+        assert store.calls.reply(ASKED.key) == REPLY
+
+
+def test_f32_a_file_that_is_no_reply_is_named_and_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "s.db-replies"
+    folder.mkdir()
+    (folder / "x.json").write_text("{}")
+    with (
+        Store.open(tmp_path / "s.db") as store,
+        pytest.raises(StoreError, match=r"x\.json holds a reply .* cannot be read"),
+    ):
+        UnstoredReplies(store.path).read_back(store)
+    assert (folder / "x.json").exists()
+
+
+def test_f32_where_nothing_can_be_written_beside_the_store_replies_go_to_the_users_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
+    (tmp_path / "s.db-replies").write_text("a file in the way")
+    with Store.open(tmp_path / "s.db") as store:
+        unstored = UnstoredReplies(store.path)
+        unstored.add(ASKED, REPLY)
+        assert unstored.kept is not None
+        assert unstored.kept.is_relative_to(tmp_path / "home")
+        assert UnstoredReplies(store.path).read_back(store) == 1
+        assert store.calls.reply(ASKED.key) == REPLY
+        assert not unstored.kept.exists()
+
+
+def test_f32_what_can_be_written_nowhere_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").write_text("a file in the way")
+    (tmp_path / "s.db-replies").write_text("another")
+    monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
+    unstored = UnstoredReplies(tmp_path / "s.db")
+    unstored.add(ASKED, REPLY)
+    error = unstored.explain(StoreError("no room"))
+    assert str(error) == "no room. Replies that could be written nowhere: 1"
+
+
+def test_f32_the_room_that_was_held_takes_replies_when_there_is_no_other(
+    disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As under a quota, which lets no new file grow anywhere."""
+    monkeypatch.setenv("FAITHTUI_HOME", str(disk / "home"))
+    with Store.open(disk / "s.db") as store:
+        unstored = UnstoredReplies(store.path)
+        with unstored.reserve():
+            Ballast(disk).fill()
+            for number in range(IN_FLIGHT):
+                unstored.add(replace(ASKED, key=f"{number:064}"), REPLY)
+        assert unstored.lost == 0
+        Ballast(disk).drop()
+        assert unstored.read_back(store) == IN_FLIGHT
+        assert store.census()["judge_call"] == IN_FLIGHT

@@ -11,7 +11,7 @@ from faithtui.engine.events import WayChanged
 from faithtui.engine.ladder import MOST_WASTED
 from faithtui.judges.base import Rung
 from faithtui.store.records import RunState
-from tests.engine.under_faults import Ran, filled, judged, providers
+from tests.engine.under_faults import Ran, filled, in_every_way, judged, providers
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 
@@ -88,7 +88,7 @@ async def test_f26_a_judge_that_knows_no_json_is_given_up_after_six_replies(
     assert (ran.row.pending, ran.row.failed) == (TALKS, 0)
 
 
-@providers
+@in_every_way
 async def test_f27_a_judge_that_gets_every_second_reply_wrong_loses_little_and_invents_nothing(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -100,7 +100,7 @@ async def test_f27_a_judge_that_gets_every_second_reply_wrong_loses_little_and_i
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
         while ran.row.failed:
-            ran = await judged(store, server, provider, run=ran.run, retry_failed=True)
+            ran = await judged(store, server, provider, run=ran.run, retry_unfinished=True)
     assert ran.state is RunState.DONE
     assert ran.scores == clean
 

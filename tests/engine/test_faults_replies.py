@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreSet, ScoreState
+from faithtui.engine.answer_limit import MOST_ANSWERS
 from faithtui.engine.asking import DOUBLINGS, REPAIRS
 from faithtui.metrics.again import ASKED_AGAIN
 from faithtui.store.records import ItemState, RunState
@@ -15,8 +16,8 @@ from tests.engine.under_faults import (
     STEPS,
     calls_of,
     filled,
+    in_every_way,
     judged,
-    providers,
     verdicts_of,
 )
 from tests.judges.fault_server import FaultServer, Rule, fault_server
@@ -34,7 +35,7 @@ def server() -> Iterator[FaultServer]:
         yield running
 
 
-@providers
+@in_every_way
 @pytest.mark.parametrize("row", ["F12", "F14", "F16", "F17"])
 async def test_what_cannot_be_read_is_asked_for_again_and_changes_no_score(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str, row: str
@@ -53,7 +54,7 @@ async def test_what_cannot_be_read_is_asked_for_again_and_changes_no_score(
     assert {call.usable for call in calls} == {True, False}
 
 
-@providers
+@in_every_way
 async def test_f12_half_an_answer_never_becomes_a_verdict(
     tmp_path: Path, server: FaultServer, provider: str
 ) -> None:
@@ -67,22 +68,28 @@ async def test_f12_half_an_answer_never_becomes_a_verdict(
     assert any(entry.is_repair for entry in tries)
 
 
-@providers
-async def test_f13_an_answer_without_end_fails_with_its_limit_named(
-    tmp_path: Path, server: FaultServer, provider: str
+@in_every_way
+async def test_f13_an_answer_without_end_fails_with_its_limit_named_and_can_be_tried_again(
+    tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
     server.config.rules = (PROVED, Rule((Fault("max_tokens"),), contains="Parcel c2-"))
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
         assert verdicts_of(store, ran.items[2].id) == []
+        server.config.rules = ()
+        again = await judged(store, server, provider, run=ran.run, retry_unfinished=True)
     assert (ran.row.done, ran.row.failed) == (TALKS - 1, 1)
     assert "ran into the limit of tokens" in (ran.items[2].reason or "")
     for question in {entry.question for entry in ran.entries if entry.kind == "max_tokens"}:
         limits = [entry.max_tokens for entry in ran.entries if entry.question == question]
         assert limits == [limits[0] * 2**n for n in range(1 + DOUBLINGS)]
+        tried = [entry.max_tokens for entry in again.entries if entry.question == question]
+        assert tried == limits[-1:], "lower limits are known to be too low"
+    assert again.scores == clean
+    assert len(again.entries) == STEPS
 
 
-@providers
+@in_every_way
 async def test_f13_an_answer_that_needs_more_room_gets_it(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -93,7 +100,46 @@ async def test_f13_an_answer_that_needs_more_room_gets_it(
     assert len(ran.entries) == 3 * TALKS * STEPS
 
 
-@providers
+@pytest.mark.parametrize(
+    ("first", "second"), [("openai", "openai batch"), ("openai batch", "openai")]
+)
+async def test_f13_what_was_cut_is_known_to_a_later_run_in_either_way(
+    tmp_path: Path,
+    server: FaultServer,
+    clean: list[ScoreSet | None],
+    first: str,
+    second: str,
+) -> None:
+    server.config.rules = (Rule((Fault("max_tokens"),), attempts=FIRST_TRY),)
+    with filled(tmp_path / "s.db", TALKS) as store:
+        bought = await judged(store, server, first)
+        later = await judged(store, server, second)
+    assert bought.scores == later.scores == clean
+    assert len(bought.entries) == 2 * TALKS * STEPS
+    assert later.entries == []
+
+
+@in_every_way
+async def test_a_question_is_answered_eight_times_at_most(
+    tmp_path: Path, server: FaultServer, provider: str
+) -> None:
+    """What cannot be read as an answer at all, but may be billed, counts as well."""
+    server.config.rules = (
+        PROVED,
+        Rule((Fault("max_tokens"),), attempts=(3,), contains="Parcel c2-"),
+        Rule((Fault("truncated_content"),), attempts=(6,), contains="Parcel c2-"),
+        Rule((Fault("no_choices"),), contains="Parcel c2-"),
+    )
+    with filled(tmp_path / "s.db", TALKS) as store:
+        ran = await judged(store, server, provider)
+    assert (ran.row.done, ran.row.failed) == (TALKS - 1, 1)
+    assert max(server.billed.values()) == MOST_ANSWERS
+    assert "was answered 8 times" in (ran.items[2].reason or "")
+    limits = [entry.max_tokens for entry in ran.entries if entry.kind == "truncated_content"]
+    assert set(limits) == {2 * entry.max_tokens for entry in ran.entries if entry.attempt == 3}
+
+
+@in_every_way
 async def test_f14_another_spelling_of_a_verdict_needs_no_second_question(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -105,7 +151,7 @@ async def test_f14_another_spelling_of_a_verdict_needs_no_second_question(
     assert ran.kinds["upper_enum"] == TALKS
 
 
-@providers
+@in_every_way
 async def test_f15_a_verdict_that_never_comes_leaves_one_conversation_without_a_score(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -127,7 +173,7 @@ async def test_f15_a_verdict_that_never_comes_leaves_one_conversation_without_a_
     assert ran.row.score == pytest.approx(sum(known) / len(known)), "it is left out, not taken as 1"
 
 
-@providers
+@in_every_way
 async def test_f15_a_verdict_nobody_asked_for_is_nobodys(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -139,7 +185,7 @@ async def test_f15_a_verdict_nobody_asked_for_is_nobodys(
     assert len(ran.entries) == TALKS * STEPS
 
 
-@providers
+@in_every_way
 @pytest.mark.parametrize("fault", FAULTS["F18"], ids=lambda fault: fault.kind)
 async def test_f18_a_refusal_is_asked_once_and_is_no_score(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str, fault: Fault
@@ -155,7 +201,7 @@ async def test_f18_a_refusal_is_asked_once_and_is_no_score(
     assert [*ran.scores[:2], *ran.scores[3:]] == [*clean[:2], *clean[3:]]
 
 
-@providers
+@in_every_way
 @pytest.mark.parametrize("row", ["F19", "F24"])
 async def test_courtesies_and_novelties_cost_nothing(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str, row: str
@@ -168,7 +214,7 @@ async def test_courtesies_and_novelties_cost_nothing(
     assert ran.kinds.keys() >= {fault.name for fault in FAULTS[row]}
 
 
-@providers
+@in_every_way
 async def test_f21_what_no_text_may_hold_is_readable_by_everyone_afterwards(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -192,7 +238,7 @@ async def test_f21_what_no_text_may_hold_is_readable_by_everyone_afterwards(
             assert "\0" not in text
 
 
-@providers
+@in_every_way
 async def test_f23_odd_counts_of_tokens_are_estimated_and_the_sum_stays_a_sum(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -209,7 +255,7 @@ async def test_f23_odd_counts_of_tokens_are_estimated_and_the_sum_stays_a_sum(
     assert true / 2 < total < 4 * true
 
 
-@providers
+@in_every_way
 async def test_f16_verdicts_belong_to_their_claims_wherever_they_stand(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -225,7 +271,7 @@ async def test_f16_verdicts_belong_to_their_claims_wherever_they_stand(
     assert {evidence.truth for claim in claims for evidence in claim.evidence} <= known
 
 
-@providers
+@in_every_way
 async def test_f22_words_that_stand_nowhere_change_no_verdict_and_are_marked_as_found_nowhere(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:

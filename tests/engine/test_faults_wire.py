@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreSet
+from faithtui.engine.batch_desk import TRIES
 from faithtui.engine.sending import ATTEMPTS
 from faithtui.store.records import ItemState, RunState
-from tests.engine.under_faults import STEPS, filled, judged, providers
+from tests.engine.under_faults import STEPS, filled, in_every_way, judged, providers
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import FAULTS, Fault
 from tests.judges.held_deadlines import HeldDeadlines
@@ -42,7 +43,25 @@ async def test_what_fails_once_is_asked_once_more_and_changes_no_score(
     assert ran.row.calls == TALKS * STEPS, "replies that did not arrive are nobody's"
 
 
-@providers
+@pytest.mark.parametrize(
+    "provider",
+    ["openai batch", pytest.param("anthropic batch", marks=pytest.mark.thorough)],
+)
+@pytest.mark.parametrize("row", ["F06", "F11"])
+async def test_a_line_of_a_batch_that_fails_once_goes_into_the_next_and_changes_no_score(
+    tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str, row: str
+) -> None:
+    server.config.rules = (Rule(FAULTS[row], attempts=FIRST_TRY),)
+    with filled(tmp_path / "s.db", TALKS) as store:
+        ran = await judged(store, server, provider)
+    assert ran.state is RunState.DONE
+    assert ran.scores == clean
+    assert len(ran.entries) == 2 * TALKS * STEPS
+    assert set(ran.kinds) == {"ok", *(fault.name for fault in FAULTS[row])}
+    assert ran.row.calls == TALKS * STEPS
+
+
+@in_every_way
 async def test_f07_a_question_that_always_fails_loses_its_conversation_alone(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
@@ -57,7 +76,7 @@ async def test_f07_a_question_that_always_fails_loses_its_conversation_alone(
     assert lost.scores is None or lost.scores.windowed.value is None
     assert [*ran.scores[:2], *ran.scores[3:]] == [*clean[:2], *clean[3:]]
     tries = [entry for entry in ran.entries if entry.status == 500]
-    assert max(entry.attempt for entry in tries) == ATTEMPTS <= 7
+    assert max(entry.attempt for entry in tries) == (TRIES if "batch" in provider else ATTEMPTS)
 
 
 @providers

@@ -185,7 +185,8 @@ def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
     found = read_certificate(certificate.read_bytes())
     assert found.measured.score.value is not None
     vague = replace(found.measured.score, ci_low=0.0, ci_high=1.0)
-    certifying.write(certificate, replace(found, measured=replace(found.measured, score=vague)))
+    vague_one = replace(found, measured=replace(found.measured, score=vague))
+    certifying.write(certificate, vague_one, force=True)
     result = held(store, certificate, calendar, run)
     assert outcomes(result)["corrected_score"] is Outcome.UNDECIDED
     assert "[0.000, 1.000], which cannot be" in result.checks[-1].reason
@@ -195,9 +196,8 @@ def test_a_certificate_of_ratings_as_if_they_were_all_is_refused(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
     found = read_certificate(certificate.read_bytes())
-    certifying.write(
-        certificate, replace(found, measured=replace(found.measured, level=Level.ANSWERS))
-    )
+    of_answers = replace(found, measured=replace(found.measured, level=Level.ANSWERS))
+    certifying.write(certificate, of_answers, force=True)
     result = held(store, certificate, calendar, run_over(store, name="new"))
     assert result.outcome is Outcome.STALE
     assert any("counts the answers that somebody rated" in each for each in result.broken)

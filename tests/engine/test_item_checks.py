@@ -11,6 +11,7 @@ import pytest
 
 from faithtui.domain.assessment import Assessment
 from faithtui.domain.conversation import Conversation
+from faithtui.domain.failure_limit import FailureLimit
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.integrity import Checked
 from faithtui.domain.prompt_echo import PromptWords
@@ -43,7 +44,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 async def judged_by_nonsense(store: Store, **order: object) -> RunId:
-    run = planned(store, **order)
+    run = planned(store, max_failures=FailureLimit(share=1.0), **order)
     state = await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge()))
     assert state is RunState.DONE
     return run
@@ -218,7 +219,7 @@ async def test_a_conversation_that_is_judged_again_is_counted_once(store: Store)
         )
     connection.close()
     store.runs.finish_item(first, ItemState.FAILED, "it failed")
-    store.runs.reopen_failed(run)
+    store.runs.reopen_unfinished(run)
     held = store.runs.row(run).integrity
     assert (held.checked, held.unchecked) == (3, 0)
     assert held.counts.claims < before.counts.claims

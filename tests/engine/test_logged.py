@@ -95,6 +95,7 @@ def test_retries_steps_and_ends_over_a_wire_leave_no_text_and_no_key(
         asyncio.run(runner.execute(store, run, lambda event: None, around=around))
     written = (logs / LOG_FILE).read_text()
     assert "JudgeUnavailable, tried again in" in written
+    assert " s after HTTP 529" in written
     assert "asked by tool, schema did not work" in written
     assert "run 1: done: 1 done" in written
     assert KEY not in written

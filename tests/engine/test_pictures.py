@@ -169,6 +169,23 @@ async def test_what_was_allowed_once_is_asked_again_when_a_run_goes_on(store: St
     assert store.runs.row(run).state is RunState.PLANNED
 
 
+async def test_conversations_that_are_tried_again_are_looked_at_before_anything_is_sent(
+    store: Store,
+) -> None:
+    run, judge = over_the_network(store), Seer()
+    for item in store.runs.item_ids(run):
+        store.runs.finish_item(item, ItemState.FAILED, "the judge was out of order")
+    store.runs.set_state(run, RunState.DONE)
+    with pytest.raises(ImageHostNotAllowed):
+        await runner.execute(
+            store, run, lambda event: None, judge=opened(judge), retry_unfinished=True
+        )
+    with pytest.raises(ImageHostNotAllowed):
+        preview_runs(store, [run])
+    assert judge.asked == []
+    assert store.runs.row(run).failed == 2, "nothing is taken up again"
+
+
 async def test_batches_and_files_of_questions_ask_too(store: Store, tmp_path: Path) -> None:
     run = over_the_network(store)
     with pytest.raises(ImageHostNotAllowed):

@@ -127,7 +127,7 @@ async def test_failed_conversations_are_tried_again_on_resume(store: Store) -> N
     assert store.runs.row(run).failed == 1
 
     again = CountingJudge()
-    await runner.execute(store, run, lambda event: None, judge=opened(again), retry_failed=True)
+    await runner.execute(store, run, lambda event: None, judge=opened(again), retry_unfinished=True)
 
     row = store.runs.row(run)
     assert (row.failed, row.done, row.score, row.failed_windows) == (0, 2, 1.0, 0)

@@ -35,6 +35,17 @@ providers = pytest.mark.parametrize(
     "provider", ["openai", pytest.param("anthropic", marks=pytest.mark.thorough)]
 )
 
+in_every_way = pytest.mark.parametrize(
+    "provider",
+    [
+        "openai",
+        "openai batch",
+        pytest.param("anthropic", marks=pytest.mark.thorough),
+        pytest.param("anthropic batch", marks=pytest.mark.thorough),
+    ],
+)
+"""For faults of a reply, which are the same however it was asked for."""
+
 
 async def hardly(seconds: float) -> None:
     """Wait a twentieth of the time between two tries, so that tests end soon."""
@@ -89,7 +100,10 @@ def ordered(
     **changes: object,
 ) -> RunId:
     """Plan a run over everything, without final reasons unless they are asked for."""
-    request = RunRequest(judge=f"{provider}:m", base_url=server.url, options=NO_REASONS)
+    name, _, way = provider.partition(" ")
+    request = RunRequest(
+        judge=f"{name}:m", base_url=server.url, options=NO_REASONS, batch=way == "batch"
+    )
     return planner.plan(
         store,
         replace(request, **changes),  # type: ignore[arg-type]  # fields of the order
@@ -126,7 +140,7 @@ async def judged(
     deadline: Deadline = after_seconds,
     around: Circumstances | None = None,
     control: RunControl | None = None,
-    retry_failed: bool = False,
+    retry_unfinished: bool = False,
     on_event: Callable[[RunEvent], None] = lambda event: None,
     **changes: object,
 ) -> Ran:
@@ -135,13 +149,13 @@ async def judged(
     Args:
         store: Where the conversations are.
         server: The provider.
-        provider: `openai` or `anthropic`.
+        provider: `openai` or `anthropic`; `openai batch` is come back to until it is done.
         run: One to go on with; None plans one.
         timeout_s: Deadline of one request.
         deadline: Keeps the time of requests.
         around: What the run shares with others; None: nothing, and it waits little.
         control: Handles.
-        retry_failed: Take up failed conversations again.
+        retry_unfinished: Take up failed conversations again.
         on_event: Told of every event besides.
         changes: Of the order.
     """
@@ -155,15 +169,21 @@ async def judged(
         events.append(event)
         on_event(event)
 
-    state = await runner.execute(
-        store,
-        run,
-        heard,
-        judge=judge_of(server, provider, timeout_s=timeout_s, deadline=deadline),
-        around=around,
-        control=control,
-        retry_failed=retry_failed,
-    )
+    server.batches.polls_until_end = 0
+    is_batch = provider.endswith("batch")
+    state = None
+    while state is None or state is RunState.WAITING:
+        state = await runner.execute(
+            store,
+            run,
+            heard,
+            judge=None
+            if is_batch
+            else judge_of(server, provider, timeout_s=timeout_s, deadline=deadline),
+            around=around,
+            control=control,
+            retry_unfinished=retry_unfinished and state is None,
+        )
     # The server notes a request when it is done with it, a moment after the answer is here.
     assert await asyncio.to_thread(server.wait_until_idle)
     return Ran(

@@ -74,6 +74,8 @@ class FaultConfig:
     unsupported_status: int = 400
     ignores: tuple[str, ...] = ()
     """Ways that are accepted and then not kept to."""
+    empty_tools: bool = False
+    """Tools are called, and with no input at all."""
     waits_for: int = 0
     """Nothing is answered before so many requests have come in all."""
     holds_after: int | None = None
@@ -96,7 +98,7 @@ class Entry:
     attempt: int
     """Which try of this question it was, from 1."""
     kind: str
-    """`ok`, the name of a fault, `capped`, `unsupported`, `ignored`, `waiting` or `batch`."""
+    """`ok`, the name of a fault, `capped`, `unsupported`, `ignored` or `waiting`."""
     status: int
     """0: no status was sent."""
     billed: bool
@@ -308,6 +310,8 @@ class FaultServer:
         fault_or_none = self._fault(asked, attempt)
         if fault_or_none is None and asked.rung in self.config.ignores:
             return written(asked, Fault("prose_only"), "ignored")
+        if fault_or_none is None and self.config.empty_tools and asked.rung == "tool":
+            return written(asked, Fault("empty_object"), "empty_tool")
         most = self.config.answers_no_more_than
         if most is not None and self._billed >= most:
             return Said("waiting", 0, b"", billed=False, fault=Fault("hang"))
@@ -353,18 +357,26 @@ class FaultServer:
         return False
 
     def _batch_answer(self, body: Json, is_openai: bool) -> tuple[int, Json]:
+        """Answer a question of a batch, under the same rules as one that comes by itself."""
         asked = read_question(body, is_openai=is_openai)
         self._attempts[asked.digest] += 1
         self._requests += 1
+        attempt = self._attempts[asked.digest]
+        fault = self._fault(asked, attempt)
+        kind = "ok" if fault is None else fault.name
+        if fault is not None and fault.kind == "status":
+            said = self._refused(kind, fault, "")
+        else:
+            said = written(asked, fault, kind)
         self._enter(
             Entry(
                 n=self._requests,
                 at=round(self._clock() - self._started, 4),
                 question=asked.digest,
-                attempt=self._attempts[asked.digest],
-                kind="batch",
-                status=200,
-                billed=True,
+                attempt=attempt,
+                kind=said.kind,
+                status=said.status,
+                billed=said.billed,
                 delivered=True,
                 rung=asked.rung,
                 is_repair=asked.is_repair,
@@ -373,7 +385,10 @@ class FaultServer:
                 key="",
             )
         )
-        return 200, json.loads(written(asked, None, "batch").payload)
+        try:
+            return said.status, json.loads(said.payload)
+        except ValueError:  # an answer that is no JSON lies in a file of results as a text
+            return said.status, said.payload.decode()
 
 
 def _chance(seed: int, what: str, question: str, attempt: int) -> float:

@@ -128,6 +128,7 @@ OBJECTS: Mapping[str, Callable[[Json], Json]] = MappingProxyType(
         "missing_verdict": _missing_verdict,
         "extra_verdict": _extra_verdict,
         "empty_list": _empty_list,
+        "empty_object": lambda reply: {},
         "bad_index": _bad_index,
         "reorder": lambda reply: dict(reversed(reply.items())),
         "surrogates": _with_reasons(lambda text: f"\ud83d{text}\udc00"),

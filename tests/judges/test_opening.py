@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import ConfigError, InputError
+from faithtui.judges.base import Usage
 from faithtui.judges.endpoints import PROVIDERS, Endpoint, endpoint_of
 from faithtui.judges.keys import key_for
 from faithtui.judges.opening import judge_fingerprint, missing_key, open_judge
+from faithtui.judges.prices import cost_usd
 from faithtui.judges.secret import HIDDEN, NO_KEY, Secret
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import KEY, question
@@ -149,6 +151,17 @@ def test_addresses_are_brought_into_one_form(ref: str, given: str, used: str) ->
         "http://host/v1#x",
         "http://ho st/v1",
         "http://host/\nv1",
+        # Programs do not agree on which host these are.
+        "http://evil.example\\.localhost",
+        "https://evil.example\\.api.openai.com/v1",
+        "http://evil.example%2f.localhost",
+        "http://evil.example;.localhost",
+        "http://evil.example#.localhost",
+        "http://evil.example?.localhost",
+        "http://.localhost",
+        "http://localhost..",
+        "http://[::1].evil.example",
+        "http://[localhost]",
     ],
 )
 def test_an_address_that_cannot_be_one_is_refused(base_url: str) -> None:
@@ -210,6 +223,93 @@ def test_a_program_elsewhere_is_given_by_its_address() -> None:
     assert elsewhere.base_url == "http://gpu.example:9000/v1"
     assert not elsewhere.is_local
     assert not endpoint("vllm:m", "https://api.openai.com/v1").is_official
+
+
+LOCAL = [
+    "http://localhost",
+    "http://LOCALHOST:8080/v1",
+    "http://localhost.:8080",
+    "http://models.localhost",
+    "http://Models.LocalHost.",
+    "http://127.0.0.1",
+    "http://127.255.255.254:9",
+    "http://[::1]:9",
+    "http://[0:0:0:0:0:0:0:1]",
+    "http://[::ffff:127.0.0.1]",
+    "http://[::FFFF:7f00:1]",
+]
+ELSEWHERE = [
+    "http://127.example.com",
+    "http://127.0.0.1.example.com",
+    "http://127.0.0.1.",
+    "http://localhost.example.com",
+    "http://xlocalhost",
+    "http://notlocal.host",
+    "http://localhost-models",
+    "http://0x7f.1",
+    "http://0x7f000001",
+    "http://2130706433",
+    "http://017700000001",
+    "http://127.1",
+    "http://127.0.0.01",
+    "http://127.0.0.256",
+    "http://127.0.0.1.1",
+    "http://\uff11\uff12\uff17.0.0.1",
+    "http://0.0.0.0",
+    "http://128.0.0.1",
+    "http://10.0.0.1",
+    "http://169.254.169.254",
+    "http://[::]",
+    "http://[::2]",
+    "http://[::127.0.0.1]",
+    "http://[::ffff:10.0.0.1]",
+    "http://[fe80::1]",
+]
+
+
+@pytest.mark.parametrize("base_url", LOCAL)
+def test_the_machine_itself_is_known_by_its_names_and_addresses(base_url: str) -> None:
+    assert endpoint("openai:m", base_url).is_local
+    assert cost_usd("openai:m", Usage(1_000, 1_000), base_url=base_url) == 0
+
+
+@pytest.mark.parametrize("base_url", ELSEWHERE)
+def test_nothing_else_counts_as_the_machine_itself(base_url: str) -> None:
+    """A bill may come from there, and a proxy may be needed to get there."""
+    assert not endpoint("openai:m", base_url).is_local
+    assert not endpoint("openai:m", base_url).is_official
+    assert cost_usd("openai:m", Usage(1_000, 1_000), base_url=base_url) is None
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "http://localhost@evil.example/",
+        "http://127.0.0.1:80@evil.example/",
+        "http://localhost:pass@evil.example",
+        "http://@localhost",
+    ],
+)
+def test_what_stands_before_an_at_sign_is_no_host(base_url: str) -> None:
+    with pytest.raises(ConfigError, match="must not hold a password"):
+        endpoint_of("openai:m", base_url)
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "https://api.openai.com.evil.example/v1",
+        "https://evil-api.openai.com/v1",
+        "https://xapi.openai.com/v1",
+        "https://openai.com/v1",
+        "http://api.openai.com/v1",
+        "https://api.openai.com./v1",
+    ],
+)
+def test_a_host_that_only_looks_like_the_providers_gets_no_key_of_it(base_url: str) -> None:
+    elsewhere = endpoint("openai:m", base_url)
+    assert not elsewhere.is_official
+    assert key_for(elsewhere, KEYS).reveal() == NO_KEY
 
 
 async def test_a_program_is_asked_in_openais_protocol(server: FakeServer) -> None:

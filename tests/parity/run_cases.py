@@ -76,7 +76,7 @@ class Outcome:
 class NoReplies(MemoryReplies):
     """Forgets every reply: for judges that answer by number, where asking twice means twice."""
 
-    def find(self, key: str) -> StoredReply | None:
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         return None
 
 

@@ -147,7 +147,7 @@ def test_a_dead_process_holds_nothing(store: Store) -> None:
 
     store.calls.beat("a")
     assert store.calls.take("k", "b", is_dead)
-    assert seen == [me("a", beats=1)]
+    assert [(each.uid, each.beats) for each in seen] == [("a", 1)]
 
 
 def test_whoever_ends_gives_all_its_leases_back(store: Store) -> None:

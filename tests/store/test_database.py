@@ -1,6 +1,7 @@
 """Connections, the writer thread, and what happens when the file does not play along."""
 
 import asyncio
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -473,7 +474,9 @@ from faithtui.store.store import Store
 if os.getuid() == 0:
     os.setuid(65534)
 try:
-    Store.open(Path(sys.argv[1])).close()
+    with Store.open(Path(sys.argv[1])) as store:
+        if store.is_read_only:
+            print("read only,", store.conversations.count(), store.check(), len(store.runs.rows()))
 except StoreError as error:
     print(error)
 """
@@ -489,20 +492,42 @@ def as_nobody(path: Path) -> str:
     ).stdout
 
 
-def test_files_and_directories_that_cannot_be_written_are_named() -> None:
+def test_files_and_directories_that_cannot_be_written_are_read() -> None:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         directory.chmod(0o755)
         path = directory / "store.db"
-        Store.open(path).close()
+        with Store.open(path) as store:
+            store.conversations.import_batch([talk()])
         path.chmod(0o444)
         directory.chmod(0o777)
-        assert "store.db cannot be written; change its permissions" in as_nobody(path)
+        assert as_nobody(path) == "read only, 1 [] 0\n"
         path.chmod(0o666)
         directory.chmod(0o555)
-        assert f"the directory {directory} cannot be written" in as_nobody(path)
+        assert as_nobody(path) == "read only, 1 [] 0\n"
+        path.chmod(0o000)
+        assert "store.db cannot be read; change its permissions" in as_nobody(path)
+        path.chmod(0o666)
         directory.chmod(0o777)
         assert as_nobody(path) == ""
+        directory.chmod(0o555)
+        new = directory / "new.db"
+        assert f"the directory {directory} cannot be written" in as_nobody(new)
+
+
+def test_changes_that_only_an_unreadable_log_has_are_told() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        path = directory / "store.db"
+        with Store.open(path) as store:
+            store.conversations.import_batch([talk()])
+            copies = [directory / "copy.db", directory / "copy.db-wal"]
+            for source, copy in zip((path, directory / "store.db-wal"), copies, strict=True):
+                shutil.copyfile(source, copy)
+                copy.chmod(0o444)
+        directory.chmod(0o555)
+        assert "the last changes of" in as_nobody(copies[0])
+        assert "copy both to another directory" in as_nobody(copies[0])
 
 
 def test_a_file_that_turns_read_only_is_reported(store: Store) -> None:

@@ -167,13 +167,17 @@ def test_an_upgrade_that_fails_leaves_the_file_as_it_was(
         upgrade(connection)
         raise StoreError("the disk is full")
 
-    path.touch()  # an empty file, so that it is no copy of an empty store
+    shutil.copy(FIXTURES / "v10.sqlite", path)
+    before = path.read_bytes()
     monkeypatch.setattr("faithtui.store.migrations.upgrade.upgrade", fail_halfway)
     with pytest.raises(StoreError, match="the disk is full"):
         Store.open(path)
     with sqlite3.connect(path) as left:
-        assert left.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+        (version,) = left.execute("SELECT version_num FROM alembic_version").fetchone()
+        assert version == "0010"
     left.close()
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.glob("*.schema-*")] == []
     monkeypatch.undo()
     with Store.open(path) as store:
         assert store.schema_version == HEAD
@@ -254,3 +258,25 @@ def test_counts_of_windows_without_a_score_are_kept(path: Path) -> None:
         (item,) = store.runs.item_rows(store.runs.item_ids(row.id))
         assert item.scores is not None
         assert item.scores.windowed == Score(0.5, undefined=1, skipped=1)
+
+
+def test_conversations_that_lack_a_verdict_are_counted_in_an_older_file(path: Path) -> None:
+    shutil.copy(FIXTURES / "v10.sqlite", path)
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE verdict SET label = NULL WHERE run_item_id = 1 AND position = 0")
+        lacking = '{"value": null, "state": "incomplete", "reason": "1 of 3 claims"}'
+        raw.execute(
+            "UPDATE run_item SET score = NULL, scores = json_object('windowed', json(?), "
+            "'per_interaction', json(?), 'pooled', json(?)) WHERE id = 1",
+            (lacking, lacking, lacking),
+        )
+    raw.close()
+    with Store.open(path) as store:
+        assert store.runs.row(RunId(1)).incomplete == 1
+        assert store.runs.unfinished(RunId(1)) == (ItemId(1),)
+        assert store.runs.row(RunId(1)).spec.max_failures is None
+        assert store.runs.reopen_unfinished(RunId(1)) == 1
+        row = store.runs.row(RunId(1))
+        assert (row.incomplete, row.pending) == (0, 1)
+        (pending,) = store.runs.pending(RunId(1))
+        assert pending.asked_after == 1, "replies that were stored until now are asked past"

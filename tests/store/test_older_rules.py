@@ -79,7 +79,7 @@ def test_a_run_of_an_older_version_is_not_gone_on_with(path: Path) -> None:
     with Store.open(path) as store:
         (run,) = store.runs.rows()
         with pytest.raises(ConfigError, match="start a new run"):
-            asyncio.run(runner.execute(store, run.id, lambda event: None, retry_failed=True))
+            asyncio.run(runner.execute(store, run.id, lambda event: None, retry_unfinished=True))
         again = planner.plan(
             store,
             RunRequest(metric="turn-faithfulness", judge="offline", options={"window_size": "1"}),

@@ -324,7 +324,7 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
     store.runs.save_window(item, assess(second, half))
     store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
     store.runs.finish_item(done, ItemState.DONE, None)
-    assert store.runs.reopen_failed(run) == 1
+    assert store.runs.reopen_unfinished(run) == 1
     assert store.runs.pending(run) == (
         PendingItem(item, store.conversations.ids()[0], frozenset({1})),
     )
@@ -342,7 +342,7 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
     assert finished.scores is not None
     assert finished.scores.windowed == scored(0.75)
     assert [claim.judge.window for claim in store.runs.review_view(item, "me").claims] == [0, 1]
-    assert store.runs.reopen_failed(run) == 0
+    assert store.runs.reopen_unfinished(run) == 0
     assert store.check() == []
 
 
@@ -352,7 +352,7 @@ def test_reopening_takes_evidence_of_vanished_claims_away(store: Store) -> None:
     store.runs.save_window(item, assess(first, {1: ["yes"]}, score=FAILED))
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
     store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
-    store.runs.reopen_failed(run)
+    store.runs.reopen_unfinished(run)
     with store._database.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM evidence").scalar() == 1
     assert [claim.turn for claim in store.runs.review_view(item, "me").claims] == [3]

@@ -96,7 +96,10 @@ async def test_what_costs_money_is_asked_about_first(app: FaithApp) -> None:
         assert screen.claim is not None
         screen.post_message(screen.Priced(screen.claim.id, CallCost(False, 31_200_000, "x")))
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        assert "That costs about $0.0312, by x." in " ".join(text_of(app, "text").split())
+        await until(
+            pilot,
+            lambda: "That costs about $0.0312, by x." in " ".join(text_of(app, "text").split()),
+        )
         await press(pilot, "n")
         assert screen.asking is None
         screen.post_message(screen.Priced(ClaimId(99), CallCost(False, None, "")))

@@ -105,7 +105,7 @@ async def test_runs_are_filtered_and_sorted(app: FaithApp) -> None:
         screen = app.screen
         assert isinstance(screen, RunsScreen)
         await until(pilot, lambda: screen.rows == ())
-        assert "Nothing found" in screen_text(app)
+        await until(pilot, lambda: "Nothing found" in screen_text(app))
         await press(pilot, "escape", "s")
         assert len(screen.rows or ()) == 1
         assert "by metric" in status(app)

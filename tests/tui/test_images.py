@@ -114,7 +114,7 @@ async def test_without_a_viewer_it_says_where_the_file_is(app: FaithApp) -> None
         await reviewing(pilot)
         await press(pilot, "o", "enter")
         await until(pilot, lambda: "no viewer for image 1" in status(app))
-        assert viewer.opened[0] in status(app)
+        await until(pilot, lambda: viewer.opened[0] in status(app))
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ async def test_many_conversations_wait_to_be_asked(
         assert "not checked yet; c checks them" in text_of(app, "list")
         await press(pilot, "c")
         await until(pilot, lambda: screen.summary.waiting == 0 and screen.checks is None)
-        assert "conversations checked" in text_of(app, "list")
+        await until(pilot, lambda: "conversations checked" in text_of(app, "list"))
 
 
 @pytest.mark.parametrize("width", [20, 60, 120])

@@ -146,12 +146,12 @@ async def test_only_what_failed_among_the_marked_is_asked_again(app: FaithApp) -
     async with app.run_test(size=SIZE) as pilot:
         screen = await listed(pilot, app)
         await press(pilot, "x")
-        assert "nothing failed in the chosen conversation" in status(app)
+        assert "nothing failed or lacks a verdict in the chosen conversation" in status(app)
         await press(pilot, "space", "space", "x")
-        assert "nothing failed in the marked conversations" in status(app)
+        assert "nothing failed or lacks a verdict in the marked conversations" in status(app)
         before = app.session.store.runs.item_rows([screen.listed[2]])[0]
         assert before.state.value == "failed"
-        assert app.session.store.runs.reopen_failed(before.run, [screen.listed[0]]) == 0
-        assert app.session.store.runs.reopen_failed(before.run, [before.id]) == 1
+        assert app.session.store.runs.reopen_unfinished(before.run, [screen.listed[0]]) == 0
+        assert app.session.store.runs.reopen_unfinished(before.run, [before.id]) == 1
         after = app.session.store.runs.item_rows([before.id])[0]
         assert (after.state.value, after.windows) == ("pending", 0)

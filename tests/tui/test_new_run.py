@@ -332,7 +332,7 @@ async def test_the_form_says_what_a_paid_judge_would_ask_and_cost(app: FaithApp)
         form.query_one("#judge", Input).value = "openai:gpt-6-luna"
         await until(pilot, lambda: label.display)
         await until(pilot, lambda: "questions to openai:gpt-6-luna" in screen_text(app))
-        assert "at most $" in screen_text(app)
+        await until(pilot, lambda: "at most $" in screen_text(app))
         form.query_one("#judge", Input).value = "offline"
         await until(pilot, lambda: not label.display)
 

@@ -24,8 +24,10 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
+from faithtui.metrics.registry import entry
 from faithtui.store.records import ItemState, RunRow, RunState
 from faithtui.tui import format as fmt
+from faithtui.tui.drawing.lists import run_details, run_status
 from faithtui.tui.drawing.progress import RunShown, Standing, state_pieces, total_lines
 from faithtui.tui.drawing.progress_events import (
     error_words,
@@ -35,6 +37,7 @@ from faithtui.tui.drawing.progress_events import (
     told,
 )
 from faithtui.tui.drawing.progress_stages import stage_lines, stage_title
+from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import Line, width_of
 from faithtui.tui.pace import (
     LEAST_S,
@@ -84,6 +87,7 @@ STATES: list[tuple[RunShown, Standing, str]] = [
     (RunShown(row(RunState.PLANNED), after="run #3"), Standing.WAITING, "when run #3 is through"),
     (RunShown(row(), staging.STOPPED), Standing.STOPPED, "does not hold another question"),
     (RunShown(row(RunState.CANCELLED)), Standing.CANCELLED, "r goes on"),
+    (RunShown(row(RunState.INTERRUPTED)), Standing.INTERRUPTED, "What is stored stays"),
     (RunShown(row(), staging.HANDED_OVER), Standing.HANDED_OVER, "r fetches answers"),
     (RunShown(row(), staging.DONE), Standing.DONE, "x asks again what failed (2)"),
 ]
@@ -224,6 +228,53 @@ def test_every_error_of_a_judge_or_a_metric_has_words_of_its_own() -> None:
     assert error_words("JudgeTimeout: 60 s") == "no whole answer in time: 60 s"
 
 
+def test_missing_verdicts_are_no_done_run() -> None:
+    over = row(RunState.DONE, done=39, failed=0, skipped=1, pending=0, incomplete=2)
+    run = RunShown(over)
+    assert run.standing is Standing.INCOMPLETE
+    assert "incomplete" in text([Line(tuple(state_pieces(run)))])
+    assert "37 done · 2 incomplete" in totals(run)
+    assert "x asks again what lacks a verdict (2)" in totals(run)
+    both = RunShown(replace(over, done=37, failed=2))
+    assert "x asks again what failed or lacks a verdict (4)" in totals(both)
+    assert run_status(over) == ("incomplete", "bad")
+    assert run_status(row(RunState.INTERRUPTED)) == ("interrupted", "warn")
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "words"),
+    [
+        (500, "upstream connect error", "HTTP 500: upstream connect error"),
+        (429, "", "HTTP 429: the judge's server failed"),
+        (200, "without complete JSON: <html>", "HTTP 200 without complete JSON: <html>"),
+        (None, "no answer: nothing listens there", "no answer: nothing listens there"),
+        (None, "", "the judge's server failed, or the connection was cut"),
+        (500, "\x1b[2J[red]x[/red]", "HTTP 500: ␛[2J[red]x[/red]"),
+    ],
+)
+def test_an_attempt_that_failed_is_told_with_what_was_answered(
+    status: int | None, said: str, words: str
+) -> None:
+    event = CallRetried(RUN, "truths", "JudgeUnavailable", 1.0, SOME, status, said)
+    assert words in event_words(event, {})[0]
+
+
+def test_different_answers_are_different_entries() -> None:
+    first = CallRetried(RUN, "truths", "JudgeUnavailable", 1.0, SOME, 500, "busy")
+    events = [(1.0, first), (2.0, first), (3.0, replace(first, status=503))]
+    assert [len(each.events) for each in told(events)] == [1, 2]
+
+
+def test_nothing_is_said_to_cost_nothing_before_its_price_is_known() -> None:
+    """A call that was just answered is counted here and in no event yet."""
+    begun = replace(SOME, cost_nusd=0, unpriced_calls=0)
+    gauges = replace(staging.GAUGES, unpriced_calls=3)
+    run = RunShown(row(cost_nusd=0), replace(ON, progress=begun, gauges=gauges))
+    assert "cost unknown for 3 calls" in totals(run)
+    free = RunShown(row(cost_nusd=0), replace(ON, progress=begun))
+    assert "cost nothing" in totals(free)
+
+
 def test_names_and_errors_are_made_visible() -> None:
     evil = "\x1b]0;owned\x07"
     event = CallRetried(RUN, evil, evil, 1.0, SOME)
@@ -308,3 +359,22 @@ def test_money_is_written_with_the_figures_that_matter(nusd: int, words: str) ->
 )
 def test_times_of_answers_are_short(ms: int | None, words: str) -> None:
     assert fmt.wait(ms) == words
+
+
+def test_a_conversation_that_lacks_a_verdict_is_told_as_such() -> None:
+    progress = replace(SOME, incomplete=1)
+    lacking = ItemFinished(RUN, ItemId(1), ItemState.DONE, progress, lacks_verdict=True)
+    assert event_words(lacking, NAMES) == ("conv-0147: a verdict is missing", "bad")
+    ended = RunEnded(RUN, RunState.DONE, None, progress)
+    assert event_words(ended, {}) == ("run done; 1 conversation lacks a verdict", "warn strong")
+
+
+def test_a_list_says_what_a_run_lacks_and_which_key_goes_on() -> None:
+    spec = entry(SPEC.metric).spec
+    keys = KeyNames({})
+    lacking = row(RunState.DONE, done=40, failed=0, incomplete=1, missing_verdicts=1)
+    said = text(run_details(lacking, spec, 100, keys))
+    assert "40 conversations: 39 done, 1 incomplete" in said
+    assert "1 claim without a verdict: never a pass · x asks again" in said
+    gone = text(run_details(row(RunState.INTERRUPTED), spec, 100, keys))
+    assert "the process that judged it is gone: c goes on" in gone

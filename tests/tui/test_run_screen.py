@@ -1,5 +1,7 @@
 """The run screen key by key: what can be done with a run, and what is read of it."""
 
+import os
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +13,8 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.budgeting import Budget, Caps
 from faithtui.engine.planner import plan
 from faithtui.engine.requests import RunRequest
-from faithtui.store.records import ItemState, RunState
-from faithtui.store.store import Store
+from faithtui.store.records import ItemState, RunState, WorkerRow
+from faithtui.store.store import Store, utc_now
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.budget import BudgetScreen
 from faithtui.tui.screens.dialogs import ConfirmDialog
@@ -57,7 +59,7 @@ async def test_a_pause_is_made_and_ended_by_one_key(app: FaithApp) -> None:
         await press(pilot, "p")
         paused = [run.control.is_paused]
         await until(pilot, lambda: "paused" in title(app))
-        assert "p goes on" in " ".join(text_of(app, "totals").split())
+        await until(pilot, lambda: "p goes on" in " ".join(text_of(app, "totals").split()))
         await press(pilot, "p")
         paused.append(run.control.is_paused)
         assert paused == [True, False]
@@ -93,7 +95,8 @@ async def test_the_first_cancel_asks_and_waits_and_the_second_ends_at_once(app: 
         assert run.cancelled == 1
         assert "c again stops at once" in status(app)
         await until(pilot, lambda: "finishing what is asked" in title(app))
-        assert "3 answers are on their way, paid for" in " ".join(text_of(app, "totals").split())
+        told = "3 answers are on their way, paid for"
+        await until(pilot, lambda: told in " ".join(text_of(app, "totals").split()))
         await press(pilot, "c")
         assert run.cancelled == 2
         assert "given up" in status(app)
@@ -126,7 +129,12 @@ async def test_a_cancelled_run_is_taken_up_from_its_screen(app: FaithApp, store_
         await until(pilot, lambda: bool(app.session.active))
         await until(pilot, lambda: not app.session.snapshots())
         await until(pilot, lambda: "done" in title(app))
-        assert "judged" in text_of(app, "events")
+        await until(pilot, lambda: "judged" in text_of(app, "events"))
+
+
+def begin_elsewhere(store: Store, run: RunId) -> None:
+    """Let a process that lives work on a run."""
+    store.calls.begin(WorkerRow("elsewhere", socket.gethostname(), os.getpid(), 0, utc_now(), run))
 
 
 async def test_a_run_of_another_process_is_followed_from_the_store(
@@ -135,6 +143,7 @@ async def test_a_run_of_another_process_is_followed_from_the_store(
     with Store.open(store_path) as other:
         run = plan(other, RunRequest())
         other.runs.set_state(run, RunState.RUNNING)
+        begin_elsewhere(other, run)
         async with app.run_test(size=(80, 24)) as pilot:
             await watching(pilot)
             assert "running in another process" in title(app)
@@ -274,7 +283,7 @@ async def test_why_something_failed_is_not_quoted_while_blind(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as store:
-        store.runs.reopen_failed(RunId(1))
+        store.runs.reopen_unfinished(RunId(1))
         third = store.runs.item_ids(RunId(1))[2]
         store.runs.finish_item(third, ItemState.FAILED, "JudgeReplyInvalid: c0 is `zanzibar`")
     async with app.run_test(size=(120, 40)) as pilot:
@@ -298,7 +307,25 @@ async def test_a_run_that_goes_on_elsewhere_is_no_longer_told_from_here(
         run.end()
         await until(pilot, lambda: "cancelled" in title(app))
         with Store.open(store_path) as other:
+            begin_elsewhere(other, RunId(1))
             other.runs.set_state(RunId(1), RunState.RUNNING)
         app.poll()
         await until(pilot, lambda: "running in another process" in title(app))
-        assert "4 / 4" in text_of(app, "totals")
+        await until(pilot, lambda: "4 / 4" in text_of(app, "totals"))
+
+
+async def test_a_run_whose_process_was_killed_is_interrupted_and_goes_on(
+    app: FaithApp, store_path: Path
+) -> None:
+    with Store.open(store_path) as other:
+        run = plan(other, RunRequest())
+        other.runs.set_state(run, RunState.RUNNING)
+        begin_elsewhere(other, run)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await watching(pilot)
+            assert "running in another process" in title(app)
+            other.calls.end("elsewhere")
+            await until(pilot, lambda: "interrupted" in title(app))
+            await until(pilot, lambda: "r goes on" in text_of(app, "totals"))
+            await press(pilot, "g", "r")
+            await until(pilot, lambda: "interrupted" in screen_text(app))

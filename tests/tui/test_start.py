@@ -1,6 +1,7 @@
 """The first paint, a store that cannot be opened, and sizes nobody plans for."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from faithtui.tui.screens.conversations import ConversationsScreen
 from faithtui.tui.screens.new_run import NewRunScreen
 from faithtui.tui.screens.refused import RefusedScreen
 from tests.tui.building import NOON
-from tests.tui.driving import opened, press, screen_text, until
+from tests.tui.driving import opened, press, reviewing, screen_text, status, until
 
 SLOW = frozenset({
     "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
@@ -220,3 +221,45 @@ async def test_enter_pressed_while_the_list_is_read_is_carried_out(
         await pilot.press("enter")
         go_on.set()
         await until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+
+
+def content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+async def test_a_store_that_can_only_be_read_is_shown_and_nothing_is_said_to_be_saved(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("faithtui.store.database.can_write", lambda path: False)
+    before = content(store_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        assert "read only: nothing is saved" in screen_text(app)
+        await press(pilot, "y")
+        assert "not saved" in status(app)
+        assert screen.claim is not None
+        assert screen.claim.mine is None
+        for keys in (
+            ("e", "x", "enter"),
+            ("u",),
+            ("T",),
+            ("g", "a"),
+            ("g", "i", "c"),
+            ("g", "r", "d"),
+        ):
+            await press(pilot, *keys)
+        await press(pilot, "n")
+        await press(pilot, "ctrl+s", "escape")
+    assert content(store_path) == before
+
+
+async def test_a_store_that_was_upgraded_tells_where_the_old_one_is(
+    make_app: Callable[[Path], FaithApp], tmp_path: Path
+) -> None:
+    old = Path(__file__).parents[2] / "fixtures" / "databases" / "v9.sqlite"
+    path = Path(shutil.copy(old, tmp_path / "old.db"))
+    app = make_app(path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        told = [each.message for each in app._notifications]
+    assert any("old.schema-0009.db" in each for each in told)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from faithtui.domain.conversation import normalised
 from faithtui.errors import JudgeReplyInvalid
-from faithtui.metrics.again import ASKED_AGAIN
+from faithtui.metrics.again import Rounds
 from faithtui.metrics.base import AGAIN, Ask, Question
 from faithtui.metrics.relevance.questions import which_statements
 from faithtui.metrics.relevance.replies import Statement
@@ -46,15 +46,18 @@ async def statements_of(
         found = _aligned(chosen, found)
     if as_peer:
         return found
-    for times in range(1, 1 + ASKED_AGAIN):
+    rounds = Rounds(first.count)
+    rounds.end()
+    while rounds.are_left:
         missing = [each.text for each in found if not understood(each.said, as_peer)]
         if not missing:
             break
-        again = question(which_statements(missing, times, as_peer=as_peer))
+        again = question(which_statements(missing, rounds.replicate, as_peer=as_peer))
         try:
             said = await ask(replace(again, count=first.count))
         except JudgeReplyInvalid:
             break  # what came before stands, and the rest has no verdict
+        rounds.end()
         better = iter(_aligned(missing, said))
         found = tuple(each if understood(each.said, as_peer) else next(better) for each in found)
     disputed = [n for n, each in enumerate(found) if contradicts_itself(each.said)]

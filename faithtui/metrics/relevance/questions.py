@@ -80,6 +80,7 @@ def related(
         ),
         max_tokens=1000 + len(document.text),
         images=images_of([*messages, document]),
+        says_something=_says_something,
     )
 
 
@@ -105,7 +106,13 @@ def judged(
         reply=statements("verdicts", messages=None, as_peer=as_peer),
         max_tokens=1000 + len(document.text),
         images=images_of([*messages, document]),
+        says_something=_says_something,
     )
+
+
+def _says_something(found: Sequence[Statement]) -> bool:
+    """Whether a reply has a verdict; one without any statement says that there is none."""
+    return not found or any(each.said.word is not None for each in found)
 
 
 def why_relevance(

@@ -19,7 +19,7 @@ from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.tasks import EvidenceGroup, FindEvidence
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError, JudgeReplyInvalid
-from faithtui.metrics.again import ASKED_AGAIN
+from faithtui.metrics.again import Rounds
 from faithtui.metrics.base import AGAIN, AnswerCount, Ask, Question
 from faithtui.metrics.concurrency import together
 from faithtui.metrics.prompting import numbered
@@ -30,6 +30,7 @@ from faithtui.metrics.strategies.common import (
     read_word,
     told,
     tried,
+    understood,
 )
 from faithtui.metrics.strategies.derivation import Finding, Known, TruthSet, decide, smallest
 
@@ -248,17 +249,19 @@ async def _answered(
     found: dict[tuple[int, str], Finding] = {}
     count = AnswerCount()
     left = tuple(pairs)
-    for times in range(1 if metric.as_peer else 1 + ASKED_AGAIN):
+    rounds = Rounds(count)
+    while left and rounds.are_left:
         question = _question(metric, _group_pairs(left, pairs), again=again)
         try:
-            replies = await ask(replace(question, replicate=times, count=count))
+            replies = await ask(replace(question, replicate=rounds.replicate, count=count))
         except JudgeReplyInvalid:
-            if not times:
+            if not rounds.replicate:
                 raise
             break  # what came before stands, and the rest has no verdict
         found |= _findings(metric, left, pairs, replies)
+        rounds.end()
         left = tuple(pair for pair in pairs if found[pair].label is None)
-        if not left:
+        if metric.as_peer:
             break
     disputed = {pair: each for pair, each in found.items() if each.contradiction is not None}
     if disputed and not metric.as_peer:
@@ -372,4 +375,5 @@ def _question(
             as_peer=metric.as_peer,
         ),
         max_tokens=400 + 120 * claims,
+        says_something=lambda replies: any(understood(each, metric.as_peer) for each in replies),
     )

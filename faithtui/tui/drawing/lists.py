@@ -102,6 +102,8 @@ def run_status(row: RunRow) -> tuple[str, str]:
         case RunState.RUNNING:
             share = (row.conversations - row.pending) * 100 // max(1, row.conversations)
             return f"running {share}%", "human"
+        case RunState.INTERRUPTED:
+            return "interrupted", "warn"
         case RunState.WAITING:
             return "waiting", "human"
         case RunState.PLANNED:
@@ -115,6 +117,8 @@ def run_status(row: RunRow) -> tuple[str, str]:
                 return "suspect", "bad"
             if row.failed:
                 return f"{row.failed} failed", "bad"
+            if row.incomplete:
+                return "incomplete", "bad"
             if row.integrity.soundness is Soundness.UNCHECKED:
                 return "unchecked", "warn"
             return "done", ""
@@ -182,7 +186,10 @@ def run_details(
             *keys.pieces("{screen.judge} about it", "quiet"),
         ],
         [
-            Piece(f"{fmt.plural(row.conversations, 'conversation')}: {row.done} done"),
+            Piece(
+                f"{fmt.plural(row.conversations, 'conversation')}: {row.done - row.incomplete} done"
+            ),
+            Piece(f", {row.incomplete} incomplete" if row.incomplete else "", "bad"),
             Piece(f", {row.pending} pending" if row.pending else ""),
             Piece(f", {row.failed} failed" if row.failed else "", "bad"),
             Piece(f", {row.skipped} skipped" if row.skipped else "", "warn"),
@@ -204,11 +211,17 @@ def run_details(
     ]
     if row.archived_at is not None:
         parts.append([Piece(f"archived {fmt.day(row.archived_at)}", "warn")])
+    if row.state is RunState.INTERRUPTED:
+        way = (
+            "! the process that judged it is gone: {runs.continue} goes on, nothing is asked twice"
+        )
+        parts.append(keys.pieces(way, "warn"))
     if row.reason:
         parts.append([Piece("! ", "warn"), shown(row.reason, "warn")])
     if row.missing_verdicts:
         words = f"! {counted(row.missing_verdicts, metric)} without a verdict: never a pass"
-        parts.append([Piece(words, "warn")])
+        way = " · {runs.retry} asks again" if row.incomplete else ""
+        parts.append([Piece(words, "warn"), *keys.pieces(way, "warn")])
     if row.failed_windows:
         parts.append([Piece(f"! {fmt.plural(row.failed_windows, 'window')} failed", "bad")])
     if row.undefined:

@@ -32,6 +32,8 @@ class Standing(Enum):
     HANDED_OVER = ("its questions are with the provider", "human")
     DONE = ("done", "good")
     CANCELLED = ("cancelled", "warn")
+    INTERRUPTED = ("interrupted", "warn")
+    INCOMPLETE = ("incomplete", "bad")
     STOPPED = ("stopped", "bad")
 
     @property
@@ -49,6 +51,7 @@ _ENDED = {
     RunState.WAITING: Standing.HANDED_OVER,
     RunState.DONE: Standing.DONE,
     RunState.CANCELLED: Standing.CANCELLED,
+    RunState.INTERRUPTED: Standing.INTERRUPTED,
     RunState.STOPPED: Standing.STOPPED,
 }
 
@@ -68,10 +71,17 @@ class RunShown:
     """Runs that go before it, in words; "" when it does not wait for any."""
 
     @property
+    def incomplete(self) -> int:
+        """Conversations that lack a verdict."""
+        return self.row.incomplete if self.snapshot is None else self.snapshot.progress.incomplete
+
+    @property
     def standing(self) -> Standing:
         """Where it stands."""
         now = self.snapshot
         state = self.row.state if now is None else now.state
+        if state is RunState.DONE and self.incomplete:
+            return Standing.INCOMPLETE
         if state in _ENDED:
             return _ENDED[state]
         if now is None:
@@ -94,6 +104,7 @@ class _Totals:
     done: int
     failed: int
     skipped: int
+    incomplete: int
     windows: int
     tokens_in: int
     tokens_out: int
@@ -113,16 +124,18 @@ class _Totals:
         row, now = run.row, run.snapshot
         if now is None or not now.progress.conversations:
             return cls(
-                row.conversations, row.done, row.failed, row.skipped, row.windows, row.tokens_in,
-                row.tokens_out, row.tokens_cached, row.cost_nusd, row.unpriced_calls, row.calls,
-                row.retries,
+                row.conversations, row.done, row.failed, row.skipped, row.incomplete, row.windows,
+                row.tokens_in, row.tokens_out, row.tokens_cached, row.cost_nusd,
+                row.unpriced_calls, row.calls, row.retries,
             )  # fmt: skip
-        p = now.progress
+        p, here = now.progress, now.gauges
+        # A call that was just answered is in no event yet: it must not pass for one without a cost.
+        cost, unpriced = (0, 0) if here is None else (here.cost_nusd, here.unpriced_calls)
         return cls(
-            p.conversations, p.done, p.failed, p.skipped, p.windows,
+            p.conversations, p.done, p.failed, p.skipped, p.incomplete, p.windows,
             max(p.tokens_in, row.tokens_in), max(p.tokens_out, row.tokens_out),
-            max(p.tokens_cached, row.tokens_cached), max(p.cost_nusd, row.cost_nusd),
-            max(p.unpriced_calls, row.unpriced_calls), calls_now(now), p.retries,
+            max(p.tokens_cached, row.tokens_cached), max(p.cost_nusd, row.cost_nusd, cost),
+            max(p.unpriced_calls, row.unpriced_calls, unpriced), calls_now(now), p.retries,
         )  # fmt: skip
 
     @property
@@ -170,13 +183,15 @@ def _named(name: str, told: Sequence[Piece], width: int) -> list[Line]:
 
 def _outcomes(totals: _Totals, width: int) -> list[Line]:
     waiting = totals.conversations - totals.finished
+    whole = totals.done - totals.incomplete
     words = [
-        (f"{fmt.thousands(totals.done)} done", ""),
+        (f"{fmt.thousands(whole)} done", ""),
+        (f"{fmt.thousands(totals.incomplete)} incomplete", "bad"),
         (f"{fmt.thousands(totals.failed)} failed", "bad"),
         (f"{fmt.thousands(totals.skipped)} skipped", "warn"),
         (f"{fmt.thousands(waiting)} to go", "quiet"),
     ]
-    counts = (totals.done, totals.failed, totals.skipped, waiting)
+    counts = (whole, totals.incomplete, totals.failed, totals.skipped, waiting)
     told = [Piece(*each) for each, count in zip(words, counts, strict=True) if count]
     told.append(Piece(fmt.plural(totals.windows, "window"), "quiet"))
     indent = " " * (_NAME if width >= _ROOMY else 1)
@@ -196,7 +211,7 @@ def _cost(run: RunShown, totals: _Totals, width: int) -> list[Line]:
     elif totals.cost_nusd:
         told = [Piece(spent)]
     else:
-        is_over = run.standing in _ENDED.values()
+        is_over = run.standing in {*_ENDED.values(), Standing.INCOMPLETE}
         told = [Piece("nothing" if totals.calls or is_over else "nothing yet", "quiet")]
     return _named("cost", told, width)
 
@@ -248,9 +263,9 @@ def _notice(run: RunShown, totals: _Totals, width: int) -> list[Line]:
             )
         case Standing.ELSEWHERE:
             return told(
-                "Another process judges this run, or was killed while it did. These figures are "
-                "from the store; pace and events are known there alone. {progress.continue} takes "
-                "part here: nothing is asked twice.",
+                "Another process judges this run. These figures are from the store; pace and "
+                "events are known there alone. {progress.continue} takes part here: nothing is "
+                "asked twice.",
                 "quiet",
             )
         case Standing.WAITING:
@@ -263,6 +278,8 @@ def _notice(run: RunShown, totals: _Totals, width: int) -> list[Line]:
 def _ending(run: RunShown, totals: _Totals, width: int) -> list[Line]:
     """Say why a run is over, and how to go on."""
     reason = run.row.reason if run.snapshot is None else run.snapshot.reason
+    if run.standing is Standing.INTERRUPTED:
+        reason = "The process that judged this run is gone: it was killed, or its machine is silent"
     found = integrity_sentence(run.row.spec.metric, run.row.integrity)
     look = fmt.soundness_look(run.row.integrity)
     lines = wrap([Piece(found, look)], width - 1, first=[Piece(" ")]) if found else []
@@ -271,13 +288,17 @@ def _ending(run: RunShown, totals: _Totals, width: int) -> list[Line]:
         lines += wrap([shown(reason)], width - 1, first=[Piece(" ")], most=4)
     elif reason:
         lines += wrap([shown(reason, "warn")], width - 1, first=[Piece(" ! ", "warn")], most=4)
-    ways = ["What is stored stays"] if run.standing is Standing.CANCELLED else []
+    stays = run.standing in (Standing.CANCELLED, Standing.INTERRUPTED)
+    ways = ["What is stored stays"] if stays else []
     if totals.finished < totals.conversations:
         if run.row.spec.budget_nusd is not None or run.row.spec.budget_tokens is not None:
             ways.append("{progress.budget} changes the budget")
         ways.append(f"{{progress.continue}} {'fetches answers' if handed_over else 'goes on'}")
-    if totals.failed:
-        ways.append(f"{{progress.retry}} asks again what failed ({fmt.thousands(totals.failed)})")
+    unfinished = totals.failed + totals.incomplete
+    if unfinished:
+        words = ["failed"] * (totals.failed > 0) + ["lacks a verdict"] * (totals.incomplete > 0)
+        what = f"what {' or '.join(words)}"
+        ways.append(f"{{progress.retry}} asks again {what} ({fmt.thousands(unfinished)})")
     if ways:
         lines += wrap(run.keys.pieces(" · ".join(ways)), width - 1, first=[Piece(" ")], most=2)
     if run.snapshot is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
-from faithtui.domain.event_words import ERRORS, WAYS, plain_error
+from faithtui.domain.event_words import ERRORS, WAYS, failure_words, plain_error
 from faithtui.domain.ids import ItemId
 from faithtui.engine.events import (
     BatchRead,
@@ -28,6 +28,7 @@ from faithtui.tui.lines import Line, Piece, shown_line, wrap
 _ENDS: Final[Mapping[RunState, tuple[str, str]]] = {
     RunState.PLANNED: ("run not begun", "quiet"),
     RunState.RUNNING: ("run goes on", "human"),
+    RunState.INTERRUPTED: ("run interrupted; what is stored stays", "warn strong"),
     RunState.WAITING: ("the run waits for the provider", "human strong"),
     RunState.DONE: ("run done", "good strong"),
     RunState.CANCELLED: ("run cancelled; what is stored stays", "warn strong"),
@@ -78,7 +79,12 @@ def _is_alike(one: RunEvent, other: RunEvent) -> bool:
         case WindowAssessed(), WindowAssessed():
             return one.item == other.item
         case CallRetried(), CallRetried():
-            return (one.step, one.error) == (other.step, other.error)
+            return (one.step, one.error, one.status, one.said) == (
+                other.step,
+                other.error,
+                other.status,
+                other.said,
+            )
     return False
 
 
@@ -133,13 +139,16 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
         case WindowFailed():
             name = f"{_name(event.item, names)} w{event.window + 1}"
             return f"{name}: not judged, {error_words(event.error)}", "bad"
+        case ItemFinished(lacks_verdict=True):
+            return f"{_name(event.item, names)}: a verdict is missing", "bad"
         case ItemFinished():
             look = {"done": "good", "failed": "bad", "skipped": "warn"}.get(event.state.value, "")
             return f"{_name(event.item, names)}: {event.state.value}", look
         case CallRetried():
             step = shown_line(event.step, limit=40).text
             wait = f"asked again after {event.wait_s:.1f} s"
-            return f"{step}: {error_words(event.error)}; {wait}", "warn"
+            why = shown_line(failure_words(event.error, event.status, event.said), limit=200).text
+            return f"{step}: {why}; {wait}", "warn"
         case WayChanged():
             left, taken = (WAYS.get(each, each) for each in (event.left, event.taken))
             return f"{left} did not work with this judge; asking by {taken} from now on", "warn"
@@ -160,6 +169,10 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
             return f"nothing more is asked; {answers} on the way will be kept", "warn"
         case RunEnded():
             words, look = _ENDS[event.state]
+            lacking = event.progress.incomplete
+            if event.state is RunState.DONE and lacking:
+                words, look = f"{words}; {fmt.plural(lacking, 'conversation')} ", "warn strong"
+                words += "lacks a verdict" if lacking == 1 else "lack a verdict"
             reason = f": {shown_line(event.reason, limit=300).text}" if event.reason else ""
             return f"{words}{reason}", look
         case _:

@@ -28,9 +28,11 @@ SECTIONS = (
             "concurrency",
             "requests_per_minute",
             "tokens_per_minute",
+            "timeout_s",
             "prices",
             "redact",
             "image_hosts",
+            "max_failures",
         ),
     ),
     Section("Review", ("reviewer", "blind", "auto_advance")),
@@ -47,8 +49,11 @@ MEANINGS: Mapping[str, str] = {
     "judge": "Who judges when a new run names nobody: provider:model.",
     "base_url": "Address of an OpenAI-compatible server; unset: the provider's own.",
     "concurrency": "Questions in flight at once.",
+    "max_failures": "A run stops after so many questions that failed alike in a row, such as 10, "
+    "or above this share of its conversations that failed, such as 5%.",
     "requests_per_minute": "Most requests to one account; unset: as many as the provider takes.",
     "tokens_per_minute": "Most tokens to one account; unset: as many as the provider takes.",
+    "timeout_s": "Seconds one question may take; unset: 120, and 30 for a try of the judge.",
     "prices": "A price table of your own; unset: the one that comes with the program.",
     "redact": "Python function that every text goes through before it leaves this machine.",
     "image_hosts": "Hosts whose images a judge may be sent by address, which its provider then "

@@ -67,8 +67,7 @@ class ActingScreen(TakingBackScreen, ImageScreen):
         self.settled = asyncio.Event()
         """Set while nothing is on its way."""
         self.settled.set()
-        self.leaving = False
-        """The last claim got its verdict: the next conversation comes once that is saved."""
+        self._leaving = False
         self.since = session.seconds()
         """When the chosen claim came on screen."""
         self.last = ""
@@ -96,6 +95,22 @@ class ActingScreen(TakingBackScreen, ImageScreen):
         """The chosen claim."""
         return None if self.looked is None else self.looked.claim
 
+    @property
+    def leaving(self) -> bool:
+        """The last claim got its verdict: the next conversation comes once that is saved.
+
+        Keys wait for it: a verdict that is typed ahead is about the first claim there.
+        """
+        return self._leaving
+
+    @leaving.setter
+    def leaving(self, leaving: bool) -> None:
+        if leaving and not self._leaving:
+            self.navigation.hold_keys(self)
+        elif self._leaving and not leaving:
+            self.navigation.release_keys(self)
+        self._leaving = leaving
+
     def look(self, at: Focus, *, fresh: bool = False) -> None:
         """Choose what is looked at and draw it."""
         raise NotImplementedError
@@ -104,8 +119,13 @@ class ActingScreen(TakingBackScreen, ImageScreen):
         """Read what is shown again, but never in the way of a jump to another conversation."""
         raise NotImplementedError
 
-    def load_next(self, direction: int) -> object:
-        """Go to the next conversation that has a claim without a verdict."""
+    def load_next(self, direction: int, *, after_verdict: bool = False) -> object:
+        """Go to the next conversation that has a claim without a verdict.
+
+        Args:
+            direction: 1 forward, -1 backward.
+            after_verdict: Nobody asked for it: the last claim got its verdict.
+        """
         raise NotImplementedError
 
     def go_to_claim(self, event: TakingBackScreen.TakenBack, act: LabelAct, item: ItemId) -> None:
@@ -235,7 +255,7 @@ class ActingScreen(TakingBackScreen, ImageScreen):
         self.pending.clear()
         if self.leaving:
             self.leaving = False
-            self.load_next(1)
+            self.load_next(1, after_verdict=True)
         else:
             self.read_again()
 

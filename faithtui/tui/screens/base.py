@@ -189,6 +189,8 @@ class FaithScreen(Screen[None]):
 
     def resting(self) -> tuple[Piece, ...]:
         """Give what stands at the right of the status line while no run is on."""
+        if self.session.is_open and self.session.store.is_read_only:
+            return (Piece("read only: nothing is saved", "warn"),)
         return (shown_line(self.session.reviewer, "quiet", limit=40),)
 
     async def read(self, fn: Callable[..., T], *args: object, **kwargs: object) -> T:

@@ -11,7 +11,9 @@ from textual.message import Message
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.plain import visible_line
+from faithtui.domain.scores import ScoreState
 from faithtui.errors import ExportError
+from faithtui.files import make_directory, write_text
 from faithtui.store.records import ItemRow, ItemState, RunRow
 from faithtui.store.rows import ItemOrder
 from faithtui.tui import format as fmt
@@ -43,7 +45,8 @@ ITEM_ACTS: tuple[Binding, ...] = (
         "x",
         "retry",
         "retry errors",
-        tooltip="Ask again what failed in the marked conversations, or in the chosen one",
+        tooltip="Ask again what failed or lacks a verdict in the marked conversations, or in the "
+        "chosen one",
         id="conversations.retry",
     ),
 )
@@ -70,11 +73,11 @@ class ItemActsScreen(FilteredScreen):
 
     @dataclass
     class Reopened(Message):
-        """What failed waits to be asked again."""
+        """What failed or lacks a verdict waits to be asked again."""
 
         run: RunId
         count: int
-        """Conversations in which something had failed."""
+        """Conversations in which something had failed, or lacked a verdict."""
 
     @property
     def marked_as(self) -> str:
@@ -151,20 +154,19 @@ class ItemActsScreen(FilteredScreen):
 
     def _write(self, run: RunId, items: Sequence[ItemId], left: threading.Event) -> Path:
         from faithtui.engine.conversation_json import conversation_lines
-        from faithtui.engine.writing import replace_file
 
         session = self.session
         name = f"faithtui-conversations-{run}-{session.now():%Y%m%d-%H%M%S}.jsonl"
         path = session.report_directory / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lines = conversation_lines(session.store, items, session.reviewer)
-            replace_file(path, _until(left, lines))
+            make_directory(path.parent)
         except OSError as error:
             raise ExportError(
-                f"{path} cannot be written: {error.strerror}; start faithtui in a directory of "
+                f"{path.parent} cannot be made: {error.strerror}; start faithtui in a directory of "
                 "yours"
             ) from error
+        lines = conversation_lines(session.store, items, session.reviewer)
+        write_text(path, _until(left, lines), force=False)
         return path
 
     @on(Exported)
@@ -175,7 +177,7 @@ class ItemActsScreen(FilteredScreen):
     @holds_keys(can_give_up=False)
     @work(exclusive=True, group="retry", exit_on_error=False)
     async def action_retry(self) -> None:
-        """Ask again what failed."""
+        """Ask again what failed or lacks a verdict."""
         row, chosen = self.run_row, self.chosen
         if row is None or chosen is None:
             return
@@ -183,11 +185,11 @@ class ItemActsScreen(FilteredScreen):
         if mine is not None and not mine.finished:
             self.refuse(f"run #{row.id} is under way: what fails can be retried afterwards")
             return
-        if not self.marks and chosen.state is not ItemState.FAILED:
-            self.refuse("nothing failed in the chosen conversation")
+        if not self.marks and not (chosen.state is ItemState.FAILED or _lacks_verdict(chosen)):
+            self.refuse("nothing failed or lacks a verdict in the chosen conversation")
             return
         items = [ItemId(item) for item in self.marks] or [chosen.id]
-        count = await self.read(self.session.store.runs.reopen_failed, row.id, items)
+        count = await self.read(self.session.store.runs.reopen_unfinished, row.id, items)
         self.post_message(self.Reopened(row.id, count))
 
     @on(Reopened)
@@ -196,7 +198,7 @@ class ItemActsScreen(FilteredScreen):
         if event.count:
             self.post_message(ResumeWanted(event.run))
         else:
-            self.refuse("nothing failed in the marked conversations")
+            self.refuse("nothing failed or lacks a verdict in the marked conversations")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
@@ -206,6 +208,11 @@ class ItemActsScreen(FilteredScreen):
             narrowed = bool(self.state.filter or self.marks)
             return self.is_mounted and len(self.listed) > 0 and narrowed
         return super().check_action(action, parameters)
+
+
+def _lacks_verdict(row: ItemRow) -> bool:
+    """Whether a judged conversation has no score because a verdict is missing."""
+    return row.scores is not None and row.scores.windowed.state is ScoreState.INCOMPLETE
 
 
 def _until(left: threading.Event, lines: Iterable[str]) -> Iterator[str]:

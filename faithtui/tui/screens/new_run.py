@@ -392,6 +392,7 @@ class NewRunScreen(Window[None]):
                 imported_claims=self.query_one("#claims", Select).value == "imported",
                 sources=self.query_one("#sources", ChoicePane).chosen,
                 concurrency=self._defaults.concurrency,
+                max_failures=self._defaults.max_failures,
                 batch=self.query_one("#sending", Select).value == "batch",
                 budget_nusd=read_usd(self.query_one("#budget", Input).value),
             )

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.filters import Ground, Scope, read_filter
-from faithtui.domain.ids import ItemId
+from faithtui.domain.ids import ItemId, RunId
 from faithtui.engine.events import ItemFinished, RunEvent, RunSnapshot, WindowAssessed, WindowFailed
 from faithtui.store.records import ItemRow, RunRow, RunState
 from faithtui.tui import format as fmt
@@ -144,8 +144,9 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
         # Asked before the row is read: a run that ends meanwhile is none of another process.
         mine = self.session.running(run)
         is_over = mine is None or mine.finished
-        row = await self.read(runs.row, run)
-        elsewhere = is_over and row.state is RunState.RUNNING
+        row = await self.read(_read_run, self.session, run)
+        # An interrupted one may be taken up elsewhere at any moment.
+        elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
         self.post_message(self.Loaded(row, await self._failed(row), elsewhere))
 
     async def _failed(self, row: RunRow) -> Sequence[ItemRow]:
@@ -362,3 +363,10 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
             failed = self.row is not None and self.row.failed > 0
             return self.is_mounted and (failed or self.focused is self.failed)
         return super().check_action(action, parameters)
+
+
+def _read_run(session: Session, run: RunId) -> RunRow:
+    """Read a run. Imports what is slow: meant for a thread."""
+    from faithtui.engine.run_workers import read_run
+
+    return read_run(session.store, run)

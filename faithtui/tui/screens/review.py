@@ -19,6 +19,7 @@ from faithtui.tui.drawing.claims import ListExtras
 from faithtui.tui.drawing.verdict import conversation_score
 from faithtui.tui.lines import Piece, shown_line, width_of
 from faithtui.tui.messages import Go
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.place import Focus
 from faithtui.tui.queue import begun, open_item
 from faithtui.tui.screens.base import tabs
@@ -26,6 +27,7 @@ from faithtui.tui.screens.refreshing import RefreshingScreen
 from faithtui.tui.screens.replying import ReplyingScreen
 from faithtui.tui.screens.walking import Mark, WalkingScreen
 from faithtui.tui.session import Session
+from faithtui.tui.widgets.claim_list import VERDICT
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.review_panes import Looked, ReviewPanes
 
@@ -213,8 +215,9 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
         self.session.item = item
         self.post_message(await self.read(self.read_conversation, item, None, 1))
 
+    @holds_keys(can_give_up=True)
     @work(exclusive=True, group="view", exit_on_error=False)
-    async def load_next(self, direction: int) -> None:
+    async def load_next(self, direction: int, *, after_verdict: bool = False) -> None:
         """Go to the next conversation that has a claim without a verdict."""
         here = self.session.item
         store, run = self.session.store, self.session.run
@@ -231,6 +234,11 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
             )
             self.just_saved = ()
             item = here
+            if after_verdict:
+                # Verdicts typed ahead were for a claim that there is not.
+                bindings = self.active_bindings.items()
+                verdicts = {key for key, each in bindings if each.binding.group is VERDICT}
+                self.navigation.drop_next(verdicts)
         self.session.item = item
         self.post_message(
             await self.read(self.read_conversation, item, None, 0 if item == here else direction)

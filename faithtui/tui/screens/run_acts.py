@@ -42,7 +42,8 @@ RUN_ACTS: tuple[Binding, ...] = (
         "x",
         "retry",
         "retry errors",
-        tooltip="Ask again what failed in the marked runs, or in the chosen one, and nothing else",
+        tooltip="Ask again what failed or lacks a verdict in the marked runs, or in the chosen "
+        "one, and nothing else",
         id="runs.retry",
     ),
     Binding(
@@ -90,10 +91,10 @@ class RunActsScreen(FilteredScreen):
 
     @dataclass
     class Reopened(Message):
-        """What failed in runs waits to be asked again."""
+        """What failed or lacks a verdict in runs waits to be asked again."""
 
         runs: tuple[RunId, ...]
-        """Those in which something had failed."""
+        """Those in which something had failed, or lacked a verdict."""
 
     @dataclass
     class Compared(Message):
@@ -190,21 +191,22 @@ class RunActsScreen(FilteredScreen):
     # Asking again
 
     def action_retry(self) -> None:
-        """Ask again what failed."""
+        """Ask again what failed or lacks a verdict."""
         busy = [row.id for row in self.targets if self._is_on(row.id)]
-        failed = tuple(row.id for row in self.targets if row.failed)
+        unfinished = tuple(row.id for row in self.targets if row.failed or row.incomplete)
         if busy:
             self.refuse(f"{names(busy)} is under way: what fails can be retried afterwards")
-        elif not failed:
-            self.refuse(f"nothing failed in {names([row.id for row in self.targets])}")
+        elif not unfinished:
+            which = names([row.id for row in self.targets])
+            self.refuse(f"nothing failed or lacks a verdict in {which}")
         else:
-            self.reopen(failed)
+            self.reopen(unfinished)
 
     @holds_keys(can_give_up=False)
     @work(exclusive=True, group="retry", exit_on_error=False)
     async def reopen(self, runs: Sequence[RunId]) -> None:
-        """Make what failed wait again."""
-        reopen = self.session.store.runs.reopen_failed
+        """Make what failed or lacks a verdict wait again."""
+        reopen = self.session.store.runs.reopen_unfinished
         self.post_message(
             self.Reopened(tuple([run for run in runs if await self.read(reopen, run)]))
         )

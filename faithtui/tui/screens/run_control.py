@@ -68,7 +68,7 @@ class RunControlScreen(FaithScreen):
             "x",
             "retry",
             "retry failed",
-            tooltip="Ask again what failed in this run, and nothing else",
+            tooltip="Ask again what failed or lacks a verdict in this run, and nothing else",
             id="progress.retry",
         ),
         Binding(
@@ -90,11 +90,11 @@ class RunControlScreen(FaithScreen):
 
     @dataclass
     class Reopened(Message):
-        """What failed waits to be asked again."""
+        """What failed or lacks a verdict waits to be asked again."""
 
         run: RunId
         count: int
-        """Conversations in which something had failed."""
+        """Conversations in which something had failed, or lacked a verdict."""
 
     @dataclass
     class Budgeted(Message):
@@ -175,22 +175,22 @@ class RunControlScreen(FaithScreen):
             self.post_message(ResumeWanted(self.row.id))
 
     def action_retry(self) -> None:
-        """Ask again what failed."""
+        """Ask again what failed or lacks a verdict."""
         row = self.row
         if row is None:
             return
         if self.mine is not None:
             self.refuse(f"run #{row.id} is on: what fails can be asked again afterwards")
-        elif not row.failed:
-            self.refuse(f"nothing failed in run #{row.id}")
+        elif not (row.failed or row.incomplete):
+            self.refuse(f"nothing failed or lacks a verdict in run #{row.id}")
         else:
             self.reopen(row.id)
 
     @holds_keys(can_give_up=False)
     @work(exclusive=True, group="retry", exit_on_error=False)
     async def reopen(self, run: RunId) -> None:
-        """Make what failed wait again."""
-        count = await self.read(self.session.store.runs.reopen_failed, run)
+        """Make what failed or lacks a verdict wait again."""
+        count = await self.read(self.session.store.runs.reopen_unfinished, run)
         self.post_message(self.Reopened(run, count))
 
     @on(Reopened)
@@ -240,7 +240,7 @@ class RunControlScreen(FaithScreen):
         if action == "resume":
             return self._can_resume()
         if action == "retry":
-            return row is not None and row.failed > 0
+            return row is not None and row.failed + row.incomplete > 0
         if action == "budget":
             return row is not None and (row.state is not RunState.DONE or self.mine is not None)
         return super().check_action(action, parameters)

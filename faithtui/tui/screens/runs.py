@@ -10,7 +10,7 @@ from textual.message import Message
 
 from faithtui.domain.filters import Ground, Name, Scope
 from faithtui.domain.ids import RunId
-from faithtui.store.run_records import RunRow
+from faithtui.store.run_records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of
@@ -26,7 +26,7 @@ from faithtui.tui.finding import runs_found
 from faithtui.tui.lines import Line, Piece, shown_line
 from faithtui.tui.messages import FirstLook, Go, NewRunWanted, ResumeWanted
 from faithtui.tui.screens.run_acts import RUN_ACTS, RunActsScreen
-from faithtui.tui.session import ListState
+from faithtui.tui.session import ListState, Session
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
@@ -43,6 +43,10 @@ ORDERS: Mapping[str, tuple[str, Callable[[RunRow], tuple[object, ...]]]] = {
     "labels": ("most labels first", lambda row: (-row.labelled, -row.id)),
 }
 """Orders of the list: in words, and what is compared."""
+
+
+LOOK_EVERY_S = 5.0
+"""How often runs of other processes are looked after."""
 
 
 class RunRows:
@@ -97,7 +101,7 @@ class RunsScreen(RunActsScreen):
             "c",
             "resume",
             "continue",
-            tooltip="Take up a run that was stopped or cancelled",
+            tooltip="Take up a run that was stopped, cancelled or interrupted",
             id="runs.continue",
         ),
         *RUN_ACTS,
@@ -139,6 +143,7 @@ class RunsScreen(RunActsScreen):
         self.rows: tuple[RunRow, ...] | None = None
         self.specs: Mapping[RunId, MetricSpec] = {}
         super().on_mount()
+        self.set_interval(LOOK_EVERY_S, self.look_after_others)
         self.runs.focus()
 
     @property
@@ -155,10 +160,16 @@ class RunsScreen(RunActsScreen):
         """Read the runs."""
         self.load()
 
+    def look_after_others(self) -> None:
+        """Read again where another process runs something: one that is killed writes nothing."""
+        others = (row for row in self._all if row.state is RunState.RUNNING)
+        if self.is_current and self.session.is_open and not all(self._is_on(r.id) for r in others):
+            self.load()
+
     @work(exclusive=True, group="runs", exit_on_error=False)
     async def load(self) -> None:
         """Read the runs."""
-        rows = await self.read(self.session.store.runs.rows)
+        rows = await self.read(_read_runs, self.session)
         self.post_message(self.Loaded(tuple(sorted(rows, key=lambda row: -row.id))))
         # The list does not wait for the metrics to be imported.
         specs = await self.read(lambda: {row.id: spec_of(row.spec) for row in rows})
@@ -275,3 +286,10 @@ class RunsScreen(RunActsScreen):
         self.query_one("#detail", Pane).show(
             lambda width: run_details(row, spec, width, self.keys), title=title, keep=False
         )
+
+
+def _read_runs(session: Session) -> tuple[RunRow, ...]:
+    """Read all runs. Imports what is slow: meant for a thread."""
+    from faithtui.engine.run_workers import read_runs
+
+    return read_runs(session.store)

@@ -344,7 +344,11 @@ class SettingsScreen(FaithScreen):
         except ConfigError as error:
             return self.Tried(False, str(error))
         trying = try_judge(
-            settings.judge, settings.base_url, environ=configured.environment, around=around
+            settings.judge,
+            settings.base_url,
+            timeout_s=settings.timeout_s,
+            environ=configured.environment,
+            around=around,
         )
         trial = asyncio.run(trying)
         return self.Tried(trial.ok, trial.sentence)

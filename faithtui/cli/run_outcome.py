@@ -1,0 +1,76 @@
+"""How a run stands for whoever started it: the exit code, and the way to go on."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from faithtui.cli.output import plural
+from faithtui.errors import JudgeError
+from faithtui.metrics.registry import entry
+from faithtui.store.records import RunRow, RunState
+
+DONE: Final = 0
+INCOMPLETE: Final = JudgeError.exit_code
+"""Something failed, lacks a verdict, or was not judged."""
+WAITS: Final = 8
+"""Its questions are with a provider, or in a file."""
+
+_GRAVITY: Final = (DONE, WAITS, INCOMPLETE)
+
+
+def exit_code(row: RunRow) -> int:
+    """Say what a command ends with that worked on a run."""
+    if row.state is RunState.WAITING:
+        return WAITS
+    if row.state is not RunState.DONE or row.failed or row.incomplete:
+        return INCOMPLETE
+    return DONE
+
+
+def gravest(codes: Iterable[int]) -> int:
+    """Choose the exit code of several runs: what is incomplete counts more than what waits."""
+    return max(codes, key=_GRAVITY.index, default=DONE)
+
+
+def how_to_go_on(row: RunRow) -> str | None:
+    """Say in a sentence what is left of a run and which command takes it up; None: nothing."""
+    resume = f"faithtui run --resume {row.id}"
+    match row.state:
+        case RunState.WAITING:
+            return f"run {row.id} waits: {row.reason}; come back with {resume}"
+        case RunState.DONE:
+            return _what_is_unfinished(row, resume)
+        case RunState.INTERRUPTED:
+            return (
+                f"run {row.id} was interrupted: the process that judged it is gone. What was "
+                f"answered is stored, {resume} goes on with it"
+            )
+        case RunState.STOPPED:
+            return f"run {row.id} stopped: {row.reason}. {resume} goes on with it"
+        case RunState.CANCELLED:
+            return f"run {row.id} was cancelled; what was answered is stored, {resume} goes on"
+        case _:
+            return None
+
+
+def _what_is_unfinished(row: RunRow, resume: str) -> str | None:
+    parts = []
+    if row.failed:
+        parts.append(f"{plural(row.failed, 'conversation')} failed")
+    if row.incomplete:
+        parts.append(missing_words(row))
+    if not parts:
+        return None
+    return (
+        f"run {row.id} is incomplete: {', '.join(parts)}; see faithtui show {row.id}, ask for it "
+        f"again with {resume}"
+    )
+
+
+def missing_words(row: RunRow) -> str:
+    """Say what is without a verdict in a run that lacks some: `1 claim without a verdict`."""
+    if row.missing_verdicts:
+        one, many = entry(row.spec.metric).spec.units
+        count = row.missing_verdicts
+        return f"{count} {one if count == 1 else many} without a verdict"
+    # Each claim has one somewhere, and a window that shows it too has none.
+    return f"{plural(row.incomplete, 'conversation')} with a window that lacks a verdict"

@@ -1,0 +1,88 @@
+"""Stopping a run whose judge answers, and whose answers keep failing in the same way.
+
+A judge that does not answer at all is another case, which `sending` knows: its questions wait two
+minutes for it. What comes here was answered and paid for, or refused one question at a time.
+"""
+
+from collections import defaultdict
+from typing import NoReturn
+
+from faithtui.domain.failure_limit import FailureLimit
+from faithtui.errors import JudgeError, JudgeKeepsFailing
+from faithtui.metrics.base import AGAIN
+
+
+class CircuitBreaker:
+    """Counts what failed in one attempt at a run. Belongs to one event loop."""
+
+    def __init__(self, limit: FailureLimit, conversations: int) -> None:
+        """Begin to count.
+
+        Args:
+            limit: When to stop.
+            conversations: Of the whole run.
+        """
+        self._limit = limit
+        self._conversations = conversations
+        self._unfinished = 0
+        self._stopped: JudgeKeepsFailing | None = None
+        """Why, for all that fails until everything has come to its end."""
+        self._failed: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        """By kind of failure and step: keys of the questions since the step was last answered."""
+
+    def note_answer(self, step: str) -> None:
+        """Note that a question of this step was answered by the judge, not from the store."""
+        for of_kind in self._failed.values():
+            of_kind.pop(_first_step(step), None)
+
+    def note_failure(self, step: str, key: str, kind: str, why: str) -> None:
+        """Note that a question was given up.
+
+        Args:
+            step: The question's kind.
+            key: Names the question: whoever waits for it as well counts no second time.
+            kind: What went wrong, the same word for what is alike.
+            why: What went wrong, as a sentence without a full stop.
+
+        Raises:
+            JudgeKeepsFailing: So many failed alike that the next one will.
+        """
+        of_kind = self._failed[kind]
+        of_kind[_first_step(step)].add(key)
+        count = sum(map(len, of_kind.values()))
+        if self._limit.in_a_row is not None and count >= self._limit.in_a_row:
+            self._stop(
+                f"{count} questions in a row failed in the same way, the last one: {why}. Nothing "
+                "more is asked: choose another model, or allow more with --max-failures"
+            )
+
+    def note_error(self, step: str, key: str, error: JudgeError) -> None:
+        """Note that a question was given up because of an error; see `note_failure`."""
+        self.note_failure(step, key, type(error).__name__, str(error).rstrip("."))
+
+    def note_conversation(self, why: str) -> None:
+        """Note that a conversation failed or lacks a verdict.
+
+        Args:
+            why: What went wrong, as a sentence without a full stop.
+
+        Raises:
+            JudgeKeepsFailing: More of them than may.
+        """
+        self._unfinished += 1
+        share = self._limit.share
+        if share is not None and self._unfinished > share * self._conversations:
+            self._stop(
+                f"{self._unfinished} of {self._conversations} conversations failed or lack a "
+                f"verdict, more than {self._limit}; the last one: {why}. Nothing more is asked: "
+                "choose another model, or allow more with --max-failures"
+            )
+
+    def _stop(self, why: str) -> NoReturn:
+        self._stopped = self._stopped or JudgeKeepsFailing(why)
+        raise self._stopped
+
+
+def _first_step(step: str) -> str:
+    """Name the step of a question that may be about what was asked before."""
+    return step.removesuffix(AGAIN)

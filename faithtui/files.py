@@ -1,0 +1,155 @@
+"""Files that faithtui writes: whole or not at all, for their owner alone, never over a store."""
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from faithtui.errors import ExportError
+
+OWNER_ONLY: Final = 0o600
+"""Rights of a new file, whatever the umask: what it holds may be anybody's text."""
+_DIRECTORY_OF_OWNER: Final = 0o700
+
+_DATABASE: Final = b"SQLite format 3\0"
+_BESIDE_DATABASE: Final = ("-wal", "-shm", "-journal")
+"""Ends of the names of files that SQLite keeps beside a database."""
+_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
+"""What a file system without hard links says."""
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory for its owner alone, with those above it; one that is there stays as it is.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    if not path.parent.exists():
+        make_directory(path.parent)
+    path.mkdir(mode=_DIRECTORY_OF_OWNER, exist_ok=True)
+
+
+def write_text(path: Path, parts: Iterable[str], *, force: bool) -> None:
+    """Write a text; see `replacing`.
+
+    Args:
+        path: The file; its directory must exist. Line ends stay what they are.
+        parts: Its text, piece by piece.
+        force: Whether a file that is there already is replaced.
+
+    Raises:
+        ExportError: It is a store, is there already, or cannot be written.
+    """
+    with (
+        replacing(path, force=force) as new,
+        new.open("w", encoding="utf-8", errors="replace", newline="") as file,
+    ):
+        file.writelines(parts)
+
+
+@contextmanager
+def replacing(path: Path, *, force: bool) -> Iterator[Path]:
+    """Give a file to write in place of another one, and swap it in when it is whole.
+
+    Whatever goes wrong before that leaves the old one, or none. Through a symbolic link the file
+    that it leads to is replaced; a device or a pipe is written to as it is.
+
+    Args:
+        path: Where it goes; its directory must exist.
+        force: Whether a file that is there already is replaced. A store never is.
+
+    Raises:
+        ExportError: It is a store, is there already, or cannot be written.
+    """
+    try:
+        target = path.resolve()
+        check_target(path, force=force)
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        number, name = tempfile.mkstemp(dir=target.parent, prefix=".faithtui-")
+        os.close(number)
+        new = Path(name)
+        try:
+            yield new
+            _flush(new)
+            _put_in_place(new, target, force)
+        finally:
+            new.unlink(missing_ok=True)
+    except FileExistsError as error:
+        raise ExportError(_is_there(path)) from error
+    except OSError as error:
+        reason = error.strerror or error
+        raise ExportError(f"{path} cannot be written: {reason}; name another file") from error
+
+
+def free_name(path: Path) -> Path:
+    """Give a name that no file has: the one wanted, else with a number."""
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is a SQLite database, such as a store, or one of the files beside it."""
+    for end in _BESIDE_DATABASE:
+        if path.name.endswith(end) and is_database(path.with_name(path.name.removesuffix(end))):
+            return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_DATABASE)) == _DATABASE
+
+
+def check_target(path: Path, *, force: bool) -> None:
+    """Refuse what `replacing` would refuse, before work is done for it.
+
+    Raises:
+        ExportError: It is a directory, a store, or there already and not to be replaced.
+    """
+    target = path.resolve()
+    if target.is_dir():
+        raise ExportError(f"{path} is a directory; name a file in it")
+    if is_database(target):
+        raise ExportError(
+            f"{path} is a store or another SQLite database, which is never overwritten; "
+            "name another file"
+        )
+    if target.is_file() and not force:
+        raise ExportError(_is_there(path))
+
+
+def _is_there(path: Path) -> str:
+    return f"{path} is there already; name another file, or replace it with --force"
+
+
+def _flush(path: Path) -> None:
+    """Wait until the disk has a file."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _put_in_place(new: Path, target: Path, force: bool) -> None:
+    """Give a file its name; one that came into being meanwhile is not replaced unless wanted."""
+    if force:
+        if target.exists():
+            new.chmod(target.stat().st_mode & 0o777)
+        new.replace(target)
+    else:
+        try:
+            target.hardlink_to(new)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            new.replace(target)
+    with suppress(OSError):  # not every system lets directories be flushed
+        directory = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)

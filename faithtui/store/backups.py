@@ -1,0 +1,180 @@
+"""Copies of a store: made while others write to it, kept only when they are sound, put back."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from faithtui.errors import StoreBusy, StoreError
+from faithtui.files import free_name, replacing
+from faithtui.store.checksums import changed_in
+from faithtui.store.faults import errors_told, log_size
+from faithtui.store.identity import APPLICATION_ID, HEAD
+
+BESIDE = ("-wal", "-shm")
+"""Ends of the files that belong to a store while it is open."""
+
+
+def back_up(store: Path, file: Path) -> int:
+    """Copy a store as it is at one moment, while others read and write it.
+
+    Args:
+        store: The store; any revision of it.
+        file: Where to; must not be there yet.
+
+    Returns:
+        Bytes of the copy, which was opened and found sound.
+
+    Raises:
+        ExportError: The file is there already, or cannot be written.
+        StoreError: There is no store, it cannot be read, or it is damaged; nothing was written.
+    """
+    with replacing(file, force=False) as new:
+        copy_database(store, new)
+        problems = damage_of(new)
+        if problems:
+            raise StoreError(
+                f"{store} is damaged and no copy was kept ({problems[0]}); "
+                "`faithtui doctor --salvage NEW` takes over what can be read"
+            )
+        return new.stat().st_size
+
+
+def restore(file: Path, store: Path) -> Path | None:
+    """Put a copy in the place of a store. The store as it was is kept beside it.
+
+    Args:
+        file: The copy; it stays.
+        store: The store.
+
+    Returns:
+        Where the store is now that was there before; None when there was none.
+
+    Raises:
+        ExportError: The copy cannot be written.
+        StoreError: The copy is no store, or is damaged, or of a newer faithtui, or somebody has the
+            store open; nothing was changed.
+    """
+    problems = damage_of(file)
+    if problems:
+        raise StoreError(f"{file} cannot be restored: {problems[0]}")
+    if store.exists() and file.samefile(store):
+        raise StoreError(f"{file} is the store itself; name a copy of it")
+    aside = _put_aside(store) if store.exists() else None
+    try:
+        with replacing(store, force=False) as new:
+            copy_database(file, new)
+    except BaseException:
+        if aside is not None:
+            _move(aside, store)
+        raise
+    return aside
+
+
+def keep_before_upgrade(store: Path, version: str) -> Path:
+    """Copy a store before its tables are changed.
+
+    Returns:
+        The copy, beside the store.
+
+    Raises:
+        ExportError: It cannot be written.
+        StoreError: The store cannot be read.
+    """
+    file = free_name(store.with_name(f"{store.stem}.schema-{version}{store.suffix}"))
+    with replacing(file, force=False) as new:
+        copy_database(store, new)
+    return file
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a database, what is still in its log included, into one file without a log.
+
+    Raises:
+        StoreError: It cannot be read or written.
+    """
+    with errors_told(source), _reading(source) as old:
+        new = sqlite3.connect(target, isolation_level=None)
+        try:
+            old.backup(new)
+            new.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            new.close()
+
+
+def damage_of(file: Path) -> list[str]:
+    """List what is wrong with a store's file, one sentence each; [] when it is sound.
+
+    Raises:
+        StoreError: There is no such file, or it cannot be read.
+    """
+    if not file.is_file():
+        raise StoreError(f"there is no file {file}")
+    with errors_told(file), _reading(file) as connection:
+        try:
+            (owner,) = connection.execute("PRAGMA application_id").fetchone()
+            if owner != APPLICATION_ID:
+                return ["it is no store of faithtui"]
+            (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            if version > HEAD:
+                return [f"a newer faithtui wrote it (tables {version}, this one knows {HEAD})"]
+            found = [line for (line,) in connection.execute("PRAGMA integrity_check")]
+            damage = [line for line in found if line != "ok"]
+            if connection.execute("PRAGMA foreign_key_check").fetchone():
+                damage.append("rows refer to rows that are not there")
+            if version >= "0011":
+                damage += changed_in(connection)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            return [str(error)]
+        return damage
+
+
+@contextlib.contextmanager
+def _reading(file: Path) -> Iterator[sqlite3.Connection]:
+    address = file.absolute().as_uri()
+    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=5)
+    try:
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            if log_size(file):
+                raise
+            # The files beside it cannot be made here, and nothing stands in them.
+            connection.close()
+            connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
+        yield connection
+    finally:
+        connection.close()
+
+
+def _put_aside(store: Path) -> Path:
+    """Give a store that nobody has open another name, with its log.
+
+    Raises:
+        StoreError: Somebody has it open.
+    """
+    aside = free_name(store.with_name(f"{store.stem}.before-restore{store.suffix}"))
+    connection = sqlite3.connect(store, timeout=0, isolation_level=None)
+    try:
+        # Only whoever has the file alone can end its log.
+        connection.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise StoreBusy(
+                f"{store} is open in another process; close it there, and try again"
+            ) from error
+    except sqlite3.DatabaseError:
+        pass  # it is damaged, which is why a copy is put in its place
+    finally:
+        connection.close()
+    _move(store, aside)
+    return aside
+
+
+def _move(store: Path, to: Path) -> None:
+    for end in ("", *BESIDE):
+        part = store.with_name(store.name + end)
+        if part.exists():
+            part.rename(to.with_name(to.name + end))

@@ -1,0 +1,136 @@
+"""A checksum in each row of what was paid for or said: `doctor` finds a byte that changed later.
+
+SQLite notices damage that breaks the form of a page. A bit that turns `yes` into `yas` keeps it,
+and was read, counted and exported as if somebody had said it.
+"""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import Connection, Dialect, Float, Table
+from sqlalchemy.engine.default import DefaultExecutionContext
+
+from faithtui.errors import StoreError
+
+CHECKED: Final[Mapping[str, Sequence[str]]] = {
+    "human_label": (
+        "uid",
+        "claim_id",
+        "reviewer",
+        "action",
+        "verdict",
+        "note",
+        "target_id",
+        "scale",
+        "raw_label",
+        "judge_verdict",
+        "saw_judge",
+        "seconds",
+        "reason_code",
+        "mark",
+        "guideline_version",
+        "created_at",
+    ),
+    "judge_call": (
+        "key",
+        "judge",
+        "step",
+        "text",
+        "stop",
+        "structured",
+        "tokens_in",
+        "tokens_out",
+        "tokens_cached",
+        "served_model",
+        "replicate",
+    ),
+    "verdict": ("window_id", "position", "claim_id", "label", "word", "reason", "confidence"),
+}
+"""By table: columns that are never updated. What a merge or a later window fills in is not among
+them."""
+
+MOST_NAMED: Final = 10
+"""Changed rows of a table that are named; of more the number is told."""
+
+_MEANING: Final = {
+    "human_label": ("label", "SELECT 'of ' || reviewer || ' on claim ' || claim_id"),
+    "judge_call": ("reply", "SELECT 'to a question of step ' || step"),
+    "verdict": ("verdict", "SELECT 'on claim ' || claim_id || ' in window ' || window_id"),
+}
+"""By table: what a row is called, and what it is about."""
+
+
+def row_checksum(*values: object) -> int:
+    """Compute the checksum of a row from its values as SQLite has them.
+
+    Returns:
+        CRC-32 of the values as JSON; 0 to 2**32 - 1.
+    """
+    return zlib.crc32(json.dumps(values, ensure_ascii=True).encode("ascii"))
+
+
+def checksum_of(table: str) -> Callable[[DefaultExecutionContext], int]:
+    """Give the default of the column `checksum`: computed from the row that is inserted."""
+    names = CHECKED[table]
+
+    def compute(context: DefaultExecutionContext) -> int:
+        row = context.get_current_parameters()  # type: ignore[no-untyped-call]
+        stored = _processors(context.compiled.statement.table, context.dialect)  # type: ignore[union-attr]  # only ever inserts
+        return row_checksum(*(stored[name](row.get(name)) for name in names))
+
+    return compute
+
+
+def refuse_changed_labels(connection: Connection) -> None:
+    """Keep labels that nobody gave from other stores.
+
+    Raises:
+        StoreError: A label is not what was written.
+    """
+    for sentence in changed_rows(connection, ["human_label"]):
+        raise StoreError(
+            f"{sentence}; `faithtui doctor` names all of them, and --salvage takes the others over"
+        )
+
+
+def changed_rows(connection: Connection, tables: Sequence[str] = tuple(CHECKED)) -> Iterator[str]:
+    """Name the rows that are not what was written, one sentence each."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return changed_in(raw, tables)
+
+
+def changed_in(raw: sqlite3.Connection, tables: Sequence[str] = tuple(CHECKED)) -> Iterator[str]:
+    """Do the same by a connection of the driver."""
+    raw.create_function("row_checksum", -1, row_checksum, deterministic=True)
+    for table in tables:
+        names = CHECKED[table]
+        noun, about = _MEANING[table]
+        found = raw.execute(
+            f"{about} FROM {table} WHERE checksum IS NOT row_checksum({', '.join(names)})"
+        ).fetchall()
+        for (words,) in found[:MOST_NAMED]:
+            yield f"the {noun} {words} is not what was written: something changed it later"
+        if len(found) > MOST_NAMED:
+            yield f"the same is true of {len(found) - MOST_NAMED} more {noun}s"
+
+
+@cache
+def _processors(table: Table, dialect: Dialect) -> Mapping[str, Callable[[Any], Any]]:
+    """Give, by column, what makes a value what SQLite will have."""
+    return {name: _processor(table, name, dialect) for name in CHECKED[table.name]}
+
+
+def _processor(table: Table, name: str, dialect: Dialect) -> Callable[[Any], Any]:
+    kind = table.c[name].type
+    process = kind.dialect_impl(dialect).bind_processor(dialect)
+
+    def store(value: Any) -> Any:
+        processed = value if process is None else process(value)
+        return float(processed) if isinstance(kind, Float) and processed is not None else processed
+
+    return store

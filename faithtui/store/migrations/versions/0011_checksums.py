@@ -1,0 +1,37 @@
+"""A checksum in each label, reply and verdict; rows that are there get that of what they hold now.
+
+The columns are spelled out here: a revision never changes once released.
+"""
+
+import json
+import zlib
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0011"
+down_revision = "0010"
+branch_labels = None
+depends_on = None
+
+_COLUMNS = {
+    "human_label": "uid, claim_id, reviewer, action, verdict, note, target_id, scale, raw_label, "
+    "judge_verdict, saw_judge, seconds, reason_code, mark, guideline_version, created_at",
+    "judge_call": "key, judge, step, text, stop, structured, tokens_in, tokens_out, tokens_cached, "
+    "served_model, replicate",
+    "verdict": "window_id, position, claim_id, label, word, reason, confidence",
+}
+
+
+def _checksum(*values: object) -> int:
+    return zlib.crc32(json.dumps(values, ensure_ascii=True).encode("ascii"))
+
+
+def upgrade() -> None:
+    """Add the columns and fill them."""
+    connection = op.get_bind().connection.driver_connection
+    assert connection is not None
+    connection.create_function("row_checksum", -1, _checksum, deterministic=True)
+    for table, columns in _COLUMNS.items():
+        op.add_column(table, sa.Column("checksum", sa.BigInteger(), nullable=True))
+        op.execute(f"UPDATE {table} SET checksum = row_checksum({columns})")

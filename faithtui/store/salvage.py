@@ -1,0 +1,250 @@
+"""What can still be read of a damaged store, taken over into a new one.
+
+SQLite gives up a query at the first damaged page. Here each table is read row by row past the
+damage: a damaged page costs the rows on it, and nothing else.
+"""
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, StaticPool, create_engine, event
+
+from faithtui.errors import StoreError
+from faithtui.files import replacing, write_text
+from faithtui.store.backups import BESIDE, damage_of
+from faithtui.store.checksums import CHECKED, row_checksum
+from faithtui.store.identity import APPLICATION_ID, HEAD
+from faithtui.store.word_index import rebuild_index
+
+_NEAR: Final = 4_000
+"""Row numbers behind damage that are tried one by one: more than a page holds of small rows."""
+_LAST_ROW: Final = 2**62
+_WORDS_SINCE: Final = "0004"
+"""Revision from which on words are indexed; an older store gets its index when it is upgraded."""
+
+Values = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """What came over."""
+
+    rows: Mapping[str, int]
+    """By table: rows in the new store."""
+    left_out: Mapping[str, int]
+    """By table: rows that could be read and are not in it."""
+    file: Path | None
+    """Where those stand, one a line; None when there are none."""
+    damaged: tuple[str, ...]
+    """Tables of which a part could not be read."""
+
+
+def salvage(store: Path, new: Path) -> Salvaged:
+    """Take over what can be read of a damaged store.
+
+    A row that is not what was written (see `checksums`), or that refers to a lost one, does not go
+    into the new store but into a file of JSON lines beside it, `NEW.left-out.jsonl`.
+
+    Args:
+        store: The damaged store; it is not touched.
+        new: The new store; must not be there yet.
+
+    Raises:
+        ExportError: The new store is there already, or cannot be written.
+        StoreError: Nothing can be read, because the first page is lost.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="faithtui-") as place,
+        replacing(new, force=False) as to,
+    ):
+        copy = Path(place) / "damaged.db"
+        for end in ("", *BESIDE):
+            part = store.with_name(store.name + end)
+            if part.exists():
+                shutil.copyfile(part, copy.with_name(copy.name + end))
+        with (
+            closing(sqlite3.connect(copy, isolation_level=None)) as source,
+            closing(sqlite3.connect(to, isolation_level=None)) as target,
+        ):
+            source.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            version = _version(store, source)
+            _make_tables(target, version)
+            taking = _Taking(source, target)
+            taking.take()
+            if version >= _WORDS_SINCE:
+                _index_words(target)
+        problems = damage_of(to)
+        if problems:
+            raise StoreError(f"{store} could not be salvaged: {problems[0]}")
+    file = None
+    if taking.left:
+        file = new.with_name(f"{new.name}.left-out.jsonl")
+        lines = (json.dumps(each, ensure_ascii=True, default=repr) + "\n" for each in taking.left)
+        write_text(file, lines, force=False)
+    left_out: dict[str, int] = {}
+    for each in taking.left:
+        left_out[each["table"]] = left_out.get(each["table"], 0) + 1
+    return Salvaged(taking.rows, left_out, file, tuple(taking.damaged))
+
+
+class _Taking:
+    """Takes rows from one database to another."""
+
+    def __init__(self, source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+        self._source = source
+        self._target = target
+        self.left: list[dict[str, Any]] = []
+        """Rows that could be read and are not in the new store, with the reason."""
+        self.damaged: list[str] = []
+        self.rows: dict[str, int] = {}
+        """Rows of the new store, by table."""
+
+    def take(self) -> None:
+        """Fill the tables, and take out what refers to nothing."""
+        self._target.execute("PRAGMA foreign_keys = OFF")
+        self._target.execute("BEGIN")
+        for table in self._tables():
+            self._take_table(table)
+        while self._take_out_orphans():
+            pass
+        self._target.execute("COMMIT")
+        for table in self._tables():
+            ((self.rows[table],),) = self._target.execute(f"SELECT count(*) FROM {table}")
+
+    def _tables(self) -> list[str]:
+        found = self._target.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " AND name NOT LIKE 'search_%' AND name != 'alembic_version'"
+        )
+        return [name for (name,) in found]
+
+    def _take_table(self, table: str) -> None:
+        names = [name for _, name, *_ in self._target.execute(f"PRAGMA table_info({table})")]
+        checked = CHECKED[table] if "checksum" in names and table in CHECKED else ()
+        marks = ", ".join("?" * len(names))
+        columns = ", ".join(f'"{name}"' for name in names)
+        reader = _Rows(self._source, table, columns)
+        for values in reader:
+            row = dict(zip(names, values, strict=True))
+            if checked and row["checksum"] != row_checksum(*(row[each] for each in checked)):
+                self._leave_out(table, row, "it is not what was written")
+                continue
+            try:
+                self._target.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)
+            except sqlite3.IntegrityError as error:
+                self._leave_out(table, row, str(error))
+        if reader.is_damaged:
+            self.damaged.append(table)
+
+    def _take_out_orphans(self) -> bool:
+        """Take out rows that refer to rows that are not there; more may be left without theirs."""
+        found = self._target.execute("PRAGMA foreign_key_check").fetchall()
+        for table, row_id, parent, _ in dict.fromkeys(found):
+            query = self._target.execute(f"SELECT * FROM {table} WHERE rowid = ?", (row_id,))
+            names = [each[0] for each in query.description]
+            values = query.fetchone()
+            if values is not None:
+                row = dict(zip(names, values, strict=True))
+                self._leave_out(table, row, f"what it refers to in {parent} is lost")
+                self._target.execute(f"DELETE FROM {table} WHERE rowid = ?", (row_id,))
+        return bool(found)
+
+    def _leave_out(self, table: str, row: Mapping[str, Any], why: str) -> None:
+        self.left.append({"table": table, "why": why, "row": dict(row)})
+
+
+class _Rows:
+    """The rows of a table that can be read, in their order.
+
+    Args:
+        connection: To the damaged database.
+        table: Its name.
+        columns: What is read of each, as SQL.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, table: str, columns: str) -> None:
+        self._connection = connection
+        self._query = f"SELECT rowid, {columns} FROM {table} NOT INDEXED WHERE rowid >= ?"
+        self.is_damaged = False
+        """Whether a part could not be read."""
+
+    def __iter__(self) -> Iterator[Values]:
+        start: int | None = -(2**63)
+        while start is not None:
+            try:
+                for row_id, *values in self._connection.execute(
+                    f"{self._query} ORDER BY rowid", (start,)
+                ):
+                    yield tuple(values)
+                    start = row_id + 1
+                start = None
+            except sqlite3.DatabaseError:
+                self.is_damaged = True
+                start = self._behind_damage(max(start or 0, 0))
+
+    def _behind_damage(self, start: int) -> int | None:
+        """Give the next row number from which on rows can be read; None when there is none."""
+        for near in range(start + 1, start + _NEAR):
+            if self._is_readable(near):
+                return near
+        step = _NEAR
+        while step < _LAST_ROW:
+            if self._is_readable(start + step):
+                return start + step
+            step *= 2
+        return None
+
+    def _is_readable(self, start: int) -> bool:
+        """Whether the first row from a number on can be read; False as well when there is none."""
+        query = f"{self._query} ORDER BY rowid LIMIT 1"
+        try:
+            return self._connection.execute(query, (start,)).fetchone() is not None
+        except sqlite3.DatabaseError:
+            return False
+
+
+def _version(store: Path, connection: sqlite3.Connection) -> str:
+    """Read the revision of the damaged tables.
+
+    Raises:
+        StoreError: Nothing can be read.
+    """
+    try:
+        (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except (sqlite3.DatabaseError, TypeError) as error:
+        raise StoreError(
+            f"nothing of {store} can be read, because its first page is damaged ({error}); "
+            "go back to a copy with `faithtui backup --restore COPY`"
+        ) from error
+    if version > HEAD:
+        raise StoreError(f"{store} was written by a newer faithtui (tables {version}); update it")
+    return str(version)
+
+
+def _make_tables(target: sqlite3.Connection, version: str) -> None:
+    from faithtui.store.migrations.upgrade import upgrade
+
+    with _through_sqlalchemy(target) as connection:
+        upgrade(connection, version)
+    target.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _index_words(target: sqlite3.Connection) -> None:
+    with _through_sqlalchemy(target) as connection:
+        rebuild_index(connection)
+
+
+@contextmanager
+def _through_sqlalchemy(raw: sqlite3.Connection) -> Iterator[Connection]:
+    """Lend a connection of SQLAlchemy over one of the driver, in a transaction."""
+    engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
+    event.listen(engine, "begin", lambda each: each.exec_driver_sql("BEGIN"), named=False)
+    with engine.begin() as connection:
+        yield connection

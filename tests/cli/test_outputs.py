@@ -1,0 +1,115 @@
+"""Commands that write files: never onto a store, onto another file only when told to."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from faithtui.cli.main import app
+from faithtui.domain.ids import RunId
+from faithtui.store.store import Store
+from tests.cli.conftest import Cli
+
+WRITERS = {
+    "export labels": ("export", "labels", "-o"),
+    "export examples": ("export", "examples", "last", "--all", "-o"),
+    "gate": ("gate", "last", "--min-kappa", "0", "--among-labelled", "--write-certificate"),
+    "doctor": ("doctor", "--offline", "--bundle"),
+}
+"""Commands that write a file whose name comes last."""
+
+
+@pytest.fixture
+def labelled(judged: Path) -> Path:
+    with Store.open(judged) as store:
+        for item in store.runs.item_ids(RunId(1)):
+            for claim in store.runs.review_view(item, "ann").claims:
+                store.reviews.answer(claim.id, "ann", "no", run=RunId(1), saw_judge=False)
+    return judged
+
+
+def snapshot(path: Path) -> bytes:
+    with Store.open(path):
+        pass
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("words", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize("force", [(), ("--force",)], ids=["", "force"])
+@pytest.mark.parametrize("target", ["itself", "another", "link", "wal"])
+def test_no_command_writes_over_a_store(
+    cli: Cli, labelled: Path, tmp_path: Path, words: tuple[str, ...], force: tuple[str], target: str
+) -> None:
+    before = snapshot(labelled)
+    path = labelled
+    if target == "another":
+        path = Path(shutil.copy(labelled, tmp_path / "labels.jsonl"))
+    elif target == "link":
+        path = tmp_path / "labels.jsonl"
+        path.symlink_to(labelled)
+    elif target == "wal":
+        path = labelled.with_name(labelled.name + "-wal")
+    result = cli(*words, path, *force, "--store", labelled)
+    assert result.code in (3, 7)
+    assert "never overwritten" in result.err
+    assert snapshot(labelled) == before
+
+
+@pytest.mark.parametrize("words", WRITERS.values(), ids=WRITERS)
+def test_a_file_that_is_there_is_replaced_only_when_told_to(
+    cli: Cli, labelled: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text("mine")
+    result = cli(*words, path, "--store", labelled)
+    assert result.code in (3, 7)
+    assert "is there already; name another file, or replace it with --force" in result.err
+    assert path.read_text() == "mine"
+    cli(*words, path, "--force", "--store", labelled)
+    if words[0] != "gate":  # whose labels disagree with the judge
+        assert path.read_bytes() != b"mine"
+
+
+def test_a_report_replaces_its_own_files_and_no_store(
+    cli: Cli, labelled: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert cli("report", "last", "-o", out, "--store", labelled).code == 0
+    assert cli("report", "last", "-o", out, "--store", labelled).code == 0
+    shutil.copy(labelled, out / "claims.csv")
+    before = (out / "claims.csv").read_bytes()
+    result = cli("report", "last", "-o", out, "--store", labelled)
+    assert result.code == 7
+    assert "never overwritten" in result.err
+    assert (out / "claims.csv").read_bytes() == before
+
+
+def test_whatever_holds_texts_is_its_owners_alone(cli: Cli, labelled: Path, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        out = tmp_path / "deep" / "out"
+        cli("report", "last", "-o", out, "--store", labelled)
+        cli("export", "labels", "-o", tmp_path / "labels.jsonl", "--store", labelled)
+        cli("doctor", "--offline", "--bundle", tmp_path / "bundle.zip", "--store", labelled)
+    finally:
+        os.umask(before)
+    made = [*out.iterdir(), tmp_path / "labels.jsonl", tmp_path / "bundle.zip"]
+    assert {each.stat().st_mode & 0o777 for each in made} == {0o600}
+    assert {each.stat().st_mode & 0o777 for each in (out, out.parent)} == {0o700}
+
+
+def test_every_option_that_names_a_file_to_write_is_among_these() -> None:
+    """A new command that writes a file has to be added above."""
+    import typer.main
+
+    found = set()
+    command = typer.main.get_command(app)
+    for name, each in getattr(command, "commands", {}).items():
+        for parameter in each.params:
+            is_file = parameter.metavar in ("FILE", "DIR", "FILE.zip")
+            if is_file and {"-o", "--bundle", "--write-certificate", "--write-batch"} & {
+                *parameter.opts
+            }:
+                found.add(name)
+    assert found == {"export", "gate", "doctor", "report"}

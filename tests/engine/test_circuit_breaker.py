@@ -1,0 +1,167 @@
+"""A judge whose answers keep failing alike is not paid to the end, over HTTP and by itself."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.failure_limit import DEFAULT, FailureLimit
+from faithtui.domain.scores import ScoreSet
+from faithtui.engine.asking import REPAIRS
+from faithtui.engine.circuit_breaker import CircuitBreaker
+from faithtui.errors import JudgeKeepsFailing
+from faithtui.store.records import RunState
+from tests.engine.under_faults import STEPS, filled, judged, providers, soon
+from tests.judges.fault_server import FaultServer, Rule, fault_server
+from tests.judges.faults import Fault
+
+TALKS = 60
+CONCURRENT = 8
+
+MOST = (10 + 2 * CONCURRENT) * (1 + REPAIRS)
+"""Ten questions with all their tries, and what was asked beside them."""
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with fault_server() as running:
+        yield running
+
+
+@providers
+async def test_a_judge_that_always_answers_in_the_wrong_shape_is_given_up(
+    tmp_path: Path, server: FaultServer, provider: str
+) -> None:
+    """Measured: 350 answers of no use were bought for 60 conversations, now about 40."""
+    server.config.rules = (Rule((Fault("wrong_schema"),)),)
+    with filled(tmp_path / "s.db", TALKS) as store:
+        ran = await judged(store, server, provider)
+    assert ran.state is RunState.STOPPED
+    assert "10 questions in a row failed in the same way" in (ran.row.reason or "")
+    assert "has the wrong shape" in (ran.row.reason or "")
+    assert len(ran.entries) <= MOST
+    assert ran.row.failed <= 10
+    assert ran.row.pending == TALKS - ran.row.failed
+
+
+@providers
+async def test_a_judge_that_never_gives_a_verdict_is_given_up(
+    tmp_path: Path, server: FaultServer, provider: str
+) -> None:
+    """Truths and claims are answered all the while; that is no success of the verdicts."""
+    server.config.rules = (Rule((Fault("wrong_enum"),)),)
+    with filled(tmp_path / "s.db", TALKS) as store:
+        ran = await judged(store, server, provider)
+        assert ran.state is RunState.STOPPED
+        assert "no answer to `verdicts` had a verdict" in (ran.row.reason or "")
+        assert ran.kinds["wrong_enum"] <= MOST
+        assert (ran.row.failed, ran.row.score) == (0, None)
+        server.config.rules = ()
+        last = await judged(store, server, provider, run=ran.run, retry_unfinished=True)
+        assert (last.state, last.row.scored) == (RunState.DONE, TALKS)
+        asked = last.entries + ran.entries
+        good = [each.question for each in asked if each.kind == "ok"]
+        assert len(good) == len(set(good)), "what was answered is not bought twice"
+
+
+@providers
+async def test_it_goes_on_where_it_was_given_up(
+    tmp_path: Path, server: FaultServer, provider: str, clean: list[ScoreSet | None]
+) -> None:
+    server.config.rules = (Rule((Fault("wrong_schema"),)),)
+    with filled(tmp_path / "s.db", TALKS) as store:
+        stopped = await judged(store, server, provider)
+        again = await judged(store, server, provider, run=stopped.run, retry_unfinished=True)
+        assert again.state is RunState.STOPPED
+        assert len(again.entries) <= MOST
+        server.config.rules = ()
+        ran = await judged(store, server, provider, run=stopped.run, retry_unfinished=True)
+    assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, TALKS, 0)
+    assert ran.scores[: len(clean)] == clean
+    assert len(ran.entries) == TALKS * STEPS
+
+
+@providers
+@pytest.mark.parametrize("knows", [("tool", "text"), ("tool", "json", "text")])
+async def test_a_tool_that_is_called_with_nothing_is_given_up_for_text(
+    tmp_path: Path, server: FaultServer, provider: str, knows: tuple[str, ...]
+) -> None:
+    """Measured: 3 answers to every question and no score; now one question is put once more."""
+    server.config.knows = knows
+    server.config.empty_tools = True
+    with filled(tmp_path / "s.db", 6) as store:
+        ran = await judged(store, server, provider)
+    assert (ran.state, ran.row.scored) == (RunState.DONE, 6)
+    assert ran.kinds["empty_tool"] == 1
+    assert {each.rung for each in ran.entries if each.kind == "ok"} <= {"json", "text"}
+
+
+async def test_a_share_of_the_conversations_may_fail(tmp_path: Path, server: FaultServer) -> None:
+    server.config.rules = (Rule((Fault("refusal"),)),)
+    with filled(tmp_path / "s.db", 40) as store:
+        ran = await judged(store, server, max_failures=FailureLimit(share=0.25), concurrency=1)
+    assert (ran.state, ran.row.failed) == (RunState.STOPPED, 11)
+    assert "11 of 40 conversations failed or lack a verdict, more than 25%" in (
+        ran.row.reason or ""
+    )
+
+
+async def test_all_may_fail_where_that_is_allowed(tmp_path: Path, server: FaultServer) -> None:
+    server.config.rules = (Rule((Fault("refusal"),)),)
+    with filled(tmp_path / "s.db", 30) as store:
+        ran = await judged(store, server, max_failures=FailureLimit(share=1.0))
+    assert (ran.state, ran.row.failed) == (RunState.DONE, 30)
+
+
+async def test_a_judge_of_which_half_fails_is_not_given_up(
+    tmp_path: Path, server: FaultServer
+) -> None:
+    faults = (Fault("wrong_schema"), Fault("refusal"))
+    server.config.rules = (Rule(faults, probability=0.5),)
+    with filled(tmp_path / "s.db", TALKS) as store:
+        ran = await judged(store, server, around=soon())
+    assert ran.state is RunState.DONE
+    assert ran.row.failed > 10
+
+
+def test_what_is_alike_is_counted_until_its_step_is_answered() -> None:
+    breaker = CircuitBreaker(FailureLimit(in_a_row=3), 10)
+    for n in range(2):
+        breaker.note_failure("verdicts", f"v{n}", "A", "so")
+        breaker.note_failure("verdicts", f"w{n}", "B", "so")
+    breaker.note_failure("verdicts", "v1", "A", "the same question, for somebody else")
+    breaker.note_answer("truths")
+    breaker.note_answer("verdicts-again")
+    breaker.note_failure("truths", "t0", "A", "so")
+    breaker.note_failure("claims", "c0", "A", "so")
+    with pytest.raises(JudgeKeepsFailing, match="3 questions in a row"):
+        breaker.note_failure("verdicts-again", "v2", "A", "so")
+    with pytest.raises(JudgeKeepsFailing, match="3 questions in a row"):
+        breaker.note_failure("claims", "c1", "A", "what was on its way says the same")
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("10", FailureLimit(in_a_row=10)),
+        (" 5% ", FailureLimit(share=0.05)),
+        ("2.5 %", FailureLimit(share=0.025)),
+        ("100%", FailureLimit(share=1.0)),
+        ("0%", FailureLimit(share=0.0)),
+        ("0", None),
+        ("-1", None),
+        ("101%", None),
+        ("ten", None),
+        ("nan%", None),
+        ("", None),
+        ("5%%", None),
+    ],
+)
+def test_a_limit_is_a_number_or_a_share(text: str, limit: FailureLimit | None) -> None:
+    assert FailureLimit.read(text) == limit
+    if limit is not None:
+        assert FailureLimit.read(str(limit)) == limit
+
+
+def test_ten_failures_are_the_limit_unless_another_is_set() -> None:
+    assert FailureLimit(in_a_row=10) == DEFAULT

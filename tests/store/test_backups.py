@@ -1,0 +1,219 @@
+"""A way back: copies made beside writers, copies put back, copies before upgrades."""
+
+import os
+import shutil
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from faithtui.errors import ExportError, StoreBusy, StoreError
+from faithtui.store import backups
+from faithtui.store.backups import back_up, damage_of, restore
+from faithtui.store.identity import HEAD
+from faithtui.store.store import Store
+from tests.store.building import talk
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "databases"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        store.conversations.import_batch([talk("a"), talk("b")])
+    return path
+
+
+def conversations(path: Path) -> int:
+    with Store.open(path, create=False) as store:
+        return store.conversations.count()
+
+
+def test_a_copy_is_made_while_others_write(path: Path, tmp_path: Path) -> None:
+    ended = threading.Event()
+    with Store.open(path) as store:
+
+        def write() -> None:
+            number = 0
+            while not ended.is_set():
+                store.conversations.import_batch([talk(f"more-{number}")])
+                number += 1
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            sizes = [back_up(path, tmp_path / f"{number}.db") for number in range(5)]
+        finally:
+            ended.set()
+            writer.join()
+        after = store.conversations.count()
+    for number, size in enumerate(sizes):
+        copy = tmp_path / f"{number}.db"
+        assert damage_of(copy) == []
+        assert copy.stat().st_size == size
+        assert copy.stat().st_mode & 0o777 == 0o600
+        assert 2 <= conversations(copy) <= after
+
+
+def test_a_copy_has_what_only_the_log_has(path: Path, tmp_path: Path) -> None:
+    with Store.open(path) as store:
+        store.conversations.import_batch([talk("c")])
+        assert (tmp_path / "s.db-wal").stat().st_size
+        back_up(path, tmp_path / "copy.db")
+    assert conversations(tmp_path / "copy.db") == 3
+
+
+def test_a_copy_replaces_nothing(path: Path, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("mine")
+    for taken in (note, path, tmp_path / "s.db-wal"):
+        with pytest.raises(ExportError):
+            back_up(path, taken)
+    assert (note.read_text(), conversations(path)) == ("mine", 2)
+
+
+def test_no_copy_of_a_damaged_store_is_kept(path: Path, tmp_path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("DELETE FROM conversation")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match=r"is damaged and no copy was kept .*--salvage"):
+        back_up(path, tmp_path / "copy.db")
+    assert not (tmp_path / "copy.db").exists()
+
+
+def test_a_copy_is_put_back_and_the_store_as_it_was_is_kept(path: Path, tmp_path: Path) -> None:
+    back_up(path, tmp_path / "copy.db")
+    with Store.open(path) as store:
+        store.conversations.import_batch([talk("c")])
+    aside = restore(tmp_path / "copy.db", path)
+    assert aside == tmp_path / "s.before-restore.db"
+    assert [conversations(each) for each in (path, aside, tmp_path / "copy.db")] == [2, 3, 2]
+    again = restore(tmp_path / "copy.db", path)
+    assert again == tmp_path / "s.before-restore-2.db"
+    assert restore(tmp_path / "copy.db", tmp_path / "new.db") is None
+    assert conversations(tmp_path / "new.db") == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"SQLite format 3\0 and nothing", b"no database at all"])
+def test_a_copy_takes_the_place_of_a_store_however_damaged(
+    path: Path, tmp_path: Path, damage: bytes
+) -> None:
+    back_up(path, tmp_path / "copy.db")
+    path.write_bytes(damage)
+    aside = restore(tmp_path / "copy.db", path)
+    assert aside is not None
+    assert aside.read_bytes() == damage
+    assert conversations(path) == 2
+
+
+def test_a_store_that_is_open_elsewhere_is_not_replaced(path: Path, tmp_path: Path) -> None:
+    back_up(path, tmp_path / "copy.db")
+    with Store.open(path) as store:
+        assert store.conversations.count() == 2
+        with pytest.raises(StoreBusy, match="open in another process"):
+            restore(tmp_path / "copy.db", path)
+        store.conversations.import_batch([talk("c")])
+    assert conversations(path) == 3
+
+
+@pytest.mark.parametrize("kind", ["text", "empty", "foreign", "newer", "damaged", "itself", "none"])
+def test_what_is_no_sound_copy_is_not_put_back(path: Path, tmp_path: Path, kind: str) -> None:
+    copy = tmp_path / "copy.db"
+    match kind:
+        case "text":
+            copy.write_text("a note " * 1_000)
+        case "empty":
+            copy.touch()
+        case "foreign":
+            connection = sqlite3.connect(copy)
+            connection.execute("CREATE TABLE t (x)")
+            connection.close()
+        case "itself":
+            copy = path
+        case "none":
+            pass
+        case _:
+            back_up(path, copy)
+            connection = sqlite3.connect(copy)
+            change = {
+                "newer": "UPDATE alembic_version SET version_num = '9999'",
+                "damaged": "DELETE FROM conversation",
+            }[kind]
+            connection.execute(change)
+            connection.commit()
+            connection.close()
+    with pytest.raises(StoreError):
+        restore(copy, path)
+    assert conversations(path) == 2
+
+
+def test_a_restore_that_fails_leaves_the_store_in_place(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(path, tmp_path / "copy.db")
+
+    def fail(source: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(backups, "copy_database", fail)
+    with pytest.raises(ExportError, match="No space left"):
+        restore(tmp_path / "copy.db", path)
+    assert conversations(path) == 2
+
+
+def test_the_file_is_copied_before_its_tables_are_changed(tmp_path: Path) -> None:
+    path = Path(shutil.copy(FIXTURES / "v7.sqlite", tmp_path / "old.db"))
+    for number in ("", "-2"):
+        shutil.copy(FIXTURES / "v7.sqlite", path)
+        with Store.open(path) as store:
+            kept = store.before_upgrade
+            assert store.schema_version == HEAD
+        assert kept == tmp_path / f"old.schema-0007{number}.db"
+        assert kept.stat().st_mode & 0o777 == 0o600
+        connection = sqlite3.connect(kept)
+        (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        connection.close()
+        assert version == "0007"
+    with Store.open(path) as store:
+        assert store.before_upgrade is None
+
+
+def test_a_file_of_which_no_copy_can_be_kept_is_not_upgraded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copy(FIXTURES / "v7.sqlite", tmp_path / "old.db"))
+    before = path.read_bytes()
+
+    def fail(source: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(backups, "copy_database", fail)
+    with pytest.raises(StoreError, match="is not upgraded, because no copy of it can be kept"):
+        Store.open(path)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.glob("old.schema*")] == []
+
+
+def test_a_store_that_was_cut_to_nothing_is_not_started_afresh(path: Path) -> None:
+    path.write_bytes(b"")
+    for create in (True, False):
+        with pytest.raises(StoreError, match=r"is empty.*backup --restore"):
+            Store.open(path, create=create)
+    assert path.read_bytes() == b""
+
+
+def test_a_new_store_is_its_owners_alone_and_leaves_nothing_else(tmp_path: Path) -> None:
+    directory = tmp_path / "new"
+    directory.mkdir()
+    before = os.umask(0)
+    try:
+        with Store.open(directory / "s.db") as store:
+            store.conversations.import_batch([talk("a")])
+            modes = {each.name: each.stat().st_mode & 0o777 for each in directory.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == {"s.db": 0o600, "s.db-wal": 0o600, "s.db-shm": 0o600}
+    assert [each.name for each in directory.iterdir()] == ["s.db"]

@@ -1,0 +1,120 @@
+"""A row that was changed behind the program's back is found."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import RunId
+from faithtui.domain.review import Action
+from faithtui.engine import runner
+from faithtui.errors import StoreError
+from faithtui.store.checksums import CHECKED, MOST_NAMED
+from faithtui.store.store import Store
+from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
+
+TABLES = {"human_label": "label", "judge_call": "reply", "verdict": "verdict"}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("checksums") / "s.db"
+    with store_with(path, [conversation(key, 6) for key in "ab"]) as store:
+        run = planned(store)
+        asyncio.run(runner.execute(store, run, lambda event: None, judge=opened(CountingJudge())))
+        for item in store.runs.item_ids(run):
+            for claim in store.runs.review_view(item, "ann").claims:
+                store.reviews.answer(claim.id, "ann", "no", run=run, saw_judge=True, seconds=2)
+    return path
+
+
+@pytest.fixture
+def copy(filled: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "s.db"
+    with sqlite3.connect(filled) as source, sqlite3.connect(path) as target:
+        source.backup(target)
+    return path
+
+
+def problems(path: Path) -> list[str]:
+    with Store.open(path) as store:
+        return store.check()
+
+
+def change(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def test_what_the_program_wrote_is_sound(copy: Path) -> None:
+    assert problems(copy) == []
+    connection = sqlite3.connect(copy)
+    for table in CHECKED:
+        counts = connection.execute(f"SELECT count(*), count(checksum) FROM {table}").fetchone()
+        assert counts[0] == counts[1] > 0, table
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [(table, name) for table, names in CHECKED.items() for name in names],
+)
+def test_a_changed_value_is_found_and_named(copy: Path, table: str, column: str) -> None:
+    connection = sqlite3.connect(copy)
+    ((rowid, kind, text),) = connection.execute(
+        f"SELECT rowid, typeof({column}), {column} FROM {table} ORDER BY {column} DESC LIMIT 1"
+    )
+    connection.close()
+    new = {"null": "1", "integer": f"{text} + 1", "real": f"{text} + 0.5"}.get(
+        kind, "'yas'" if text == "yes" else f"{column} || 's'"
+    )
+    change(copy, "PRAGMA foreign_keys = OFF")
+    change(copy, f"UPDATE {table} SET {column} = {new} WHERE rowid = {rowid}")
+    found = [each for each in problems(copy) if "is not what was written" in each]
+    assert len(found) == 1
+    assert found[0].startswith(f"the {TABLES[table]} ")
+
+
+def test_a_label_that_nobody_gave_is_not_exported(copy: Path) -> None:
+    with Store.open(copy) as store:
+        assert len(store.bundles.collect().acts) > 2
+    change(copy, "UPDATE human_label SET verdict = 'yas' WHERE id = 2")
+    with Store.open(copy) as store, pytest.raises(StoreError, match="is not what was written"):
+        store.bundles.collect()
+
+
+def test_of_many_changed_rows_the_first_are_named(copy: Path) -> None:
+    change(copy, "UPDATE human_label SET verdict = 'yas'")
+    connection = sqlite3.connect(copy)
+    (count,) = connection.execute("SELECT count(*) FROM human_label").fetchone()
+    connection.close()
+    found = problems(copy)
+    assert len(found) == MOST_NAMED + 1
+    assert found[-1] == f"the same is true of {count - MOST_NAMED} more labels"
+
+
+def test_what_later_work_fills_in_is_no_change(copy: Path) -> None:
+    change(copy, "UPDATE human_label SET clock = clock + 1, sample_id = NULL")
+    change(copy, "UPDATE verdict SET is_home = 0")
+    change(copy, "UPDATE judge_call SET usable = 0")
+    assert problems(copy) == []
+
+
+def test_what_was_said_in_hostile_words_is_sound(copy: Path) -> None:
+    with Store.open(copy) as store:
+        item = store.runs.item_ids(RunId(1))[0]
+        claim = store.runs.review_view(item, "ann").claims[0]
+        store.reviews.record(
+            claim.id,
+            "ann",
+            Action.OVERRIDDEN,
+            "no",
+            run=RunId(1),
+            judge_verdict="yes",
+            saw_judge=True,
+            note="a\x00b \ud800 \u202e ",
+        )
+    assert problems(copy) == []

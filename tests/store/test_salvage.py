@@ -1,0 +1,174 @@
+"""A damaged page costs what is on it and nothing else."""
+
+import json
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import RunId
+from faithtui.domain.review import Action
+from faithtui.errors import StoreError
+from faithtui.store.backups import copy_database
+from faithtui.store.salvage import Salvaged, salvage
+from faithtui.store.store import Store
+from tests.engine.building import conversation
+from tests.tui.building import shop
+
+PAGE = 4096
+LABELS = 400
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("salvage") / "s.db"
+    run = shop(path)
+    with Store.open(path) as store:
+        store.conversations.import_batch([conversation(f"c{n}", 8) for n in range(30)])
+        claims = [
+            claim.id
+            for item in store.runs.item_ids(run)
+            for claim in store.runs.review_view(item, "ann").claims
+        ]
+        for number in range(LABELS):
+            store.reviews.record(
+                claims[number % len(claims)],
+                "ann",
+                Action.OVERRIDDEN,
+                "no",
+                note=f"note {number}",
+                run=run,
+                judge_verdict="yes",
+                saw_judge=True,
+            )
+    return path
+
+
+@pytest.fixture
+def damaged(filled: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "damaged.db"
+    copy_database(filled, path)
+    return path
+
+
+def notes(path: Path) -> set[str]:
+    with Store.open(path, create=False) as store:
+        assert store.check() == []
+        return {each.note for each in store.bundles.collect().acts if each.note is not None}
+
+
+def pages_of(path: Path, table: str) -> list[int]:
+    """Give the numbers of a table's pages, from 1."""
+    connection = sqlite3.connect(path)
+    (root,) = connection.execute(
+        "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)
+    ).fetchone()
+    connection.close()
+    content = path.read_bytes()
+    page = content[(root - 1) * PAGE : root * PAGE]
+    if page[0] != 5:
+        return [root]
+    cells = int.from_bytes(page[3:5], "big")
+    starts = [int.from_bytes(page[12 + 2 * n : 14 + 2 * n], "big") for n in range(cells)]
+    leaves = [int.from_bytes(page[at : at + 4], "big") for at in starts]
+    return [root, *leaves, int.from_bytes(page[8:12], "big")]
+
+
+def destroy(path: Path, page: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * PAGE : page * PAGE] = random.Random(page).randbytes(PAGE)
+    path.write_bytes(content)
+
+
+def left_out(found: Salvaged) -> list[dict[str, object]]:
+    if found.file is None:
+        return []
+    return [json.loads(line) for line in found.file.read_text().splitlines()]
+
+
+def test_a_sound_store_comes_over_whole(damaged: Path, tmp_path: Path) -> None:
+    found = salvage(damaged, tmp_path / "new.db")
+    assert (found.left_out, found.file, found.damaged) == ({}, None, ())
+    assert len(notes(tmp_path / "new.db")) == LABELS
+    with Store.open(damaged) as old, Store.open(tmp_path / "new.db") as new:
+        assert old.bundles.state_digest() == new.bundles.state_digest()
+        assert new.conversations.count() == old.conversations.count()
+        assert new.runs.row(RunId(1)) == old.runs.row(RunId(1))
+
+
+def test_a_lost_page_of_labels_costs_the_labels_on_it(damaged: Path, tmp_path: Path) -> None:
+    pages = pages_of(damaged, "human_label")
+    assert len(pages) > 5
+    destroy(damaged, pages[3])
+    found = salvage(damaged, tmp_path / "new.db")
+    assert found.damaged == ("human_label",)
+    kept = notes(tmp_path / "new.db")
+    on_a_page = LABELS / (len(pages) - 1)
+    assert LABELS - 2 * on_a_page < len(kept) < LABELS
+    assert {"note 0", f"note {LABELS - 1}"} <= kept
+
+
+def some_pages() -> list[object]:
+    """Pages of which some are tried every time; all of them when there is time."""
+    return [
+        pytest.param(part, marks=[] if part in (1, 5) else pytest.mark.thorough)
+        for part in range(8)
+    ]
+
+
+@pytest.mark.parametrize("part", some_pages())
+def test_no_label_is_lost_by_a_page_that_holds_none(
+    filled: Path, tmp_path: Path, part: int
+) -> None:
+    own = set(pages_of(filled, "human_label"))
+    count = filled.stat().st_size // PAGE
+    whole = 0
+    for page in range(2 + part, count + 1, 8)[:8]:
+        path, new = tmp_path / f"{page}.db", tmp_path / f"{page}-new.db"
+        copy_database(filled, path)
+        if path.stat().st_size // PAGE < page or page in own:
+            continue
+        destroy(path, page)
+        try:
+            found = salvage(path, new)
+        except StoreError:
+            continue  # the page of a table that says which revision it is
+        told = {
+            str(each["row"]["note"])  # type: ignore[index]  # a row
+            for each in left_out(found)
+            if each["table"] == "human_label"
+        }
+        assert len(notes(new) | (told - {"None"})) == LABELS, page
+        whole += 1
+    assert whole >= 5
+
+
+def test_rows_that_refer_to_lost_ones_are_kept_beside(damaged: Path, tmp_path: Path) -> None:
+    connection = sqlite3.connect(damaged)
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("DELETE FROM claim WHERE id = 1")
+    connection.execute("UPDATE human_label SET verdict = 'yas' WHERE note = 'note 7'")
+    connection.commit()
+    connection.close()
+    found = salvage(damaged, tmp_path / "new.db")
+    rows = left_out(found)
+    assert sum(found.left_out.values()) == len(rows)
+    assert {str(each["why"]) for each in rows if each["table"] == "human_label"} == {
+        "what it refers to in claim is lost",
+        "it is not what was written",
+    }
+    assert found.file is not None
+    assert found.file.stat().st_mode & 0o777 == 0o600
+    assert len(notes(tmp_path / "new.db")) == LABELS - found.left_out["human_label"] + sum(
+        each["row"]["note"] is None  # type: ignore[index]  # a row
+        for each in rows
+        if each["table"] == "human_label"
+    )
+
+
+def test_a_store_without_a_first_page_says_so(damaged: Path, tmp_path: Path) -> None:
+    destroy(damaged, 1)
+    with pytest.raises(StoreError, match=r"first page is damaged.*backup --restore"):
+        salvage(damaged, tmp_path / "new.db")
+    assert not (tmp_path / "new.db").exists()
