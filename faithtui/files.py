@@ -1,6 +1,5 @@
 """Files that faithtui writes: whole or not at all, for their owner alone, never over a store."""
 
-import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -17,8 +16,6 @@ _DIRECTORY_OF_OWNER: Final = 0o700
 _DATABASE: Final = b"SQLite format 3\0"
 _BESIDE_DATABASE: Final = ("-wal", "-shm", "-journal")
 """Ends of the names of files that SQLite keeps beside a database."""
-_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
-"""What a file system without hard links says."""
 
 
 def make_directory(path: Path) -> None:
@@ -65,7 +62,7 @@ def replacing(path: Path, *, force: bool) -> Iterator[Path]:
         ExportError: It is a store, is there already, or cannot be written.
     """
     try:
-        target = path.resolve()
+        target = _resolved(path)
         check_target(path, force=force)
         if target.exists() and not target.is_file():
             yield target
@@ -75,8 +72,7 @@ def replacing(path: Path, *, force: bool) -> Iterator[Path]:
         new = Path(name)
         try:
             yield new
-            _flush(new)
-            _put_in_place(new, target, force)
+            put_in_place(new, target, force=force)
         finally:
             new.unlink(missing_ok=True)
     except FileExistsError as error:
@@ -112,7 +108,7 @@ def check_target(path: Path, *, force: bool) -> None:
     Raises:
         ExportError: It is a directory, a store, or there already and not to be replaced.
     """
-    target = path.resolve()
+    target = _resolved(path)
     if target.is_dir():
         raise ExportError(f"{path} is a directory; name a file in it")
     if is_database(target):
@@ -128,14 +124,22 @@ def _is_there(path: Path) -> str:
     return f"{path} is there already; name another file, or replace it with --force"
 
 
-def _flush(path: Path) -> None:
-    """Wait until the disk has a file."""
-    with path.open("rb+") as file:
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except RuntimeError as error:  # links in a circle
+        raise ExportError(f"{path} leads to no file: its links go round in a circle") from error
+
+
+def put_in_place(new: Path, target: Path, *, force: bool) -> None:
+    """Give a file that is whole its name, once the disk has it.
+
+    Raises:
+        FileExistsError: There is a file of this name, and it shall not be replaced.
+        OSError: It cannot be given the name.
+    """
+    with new.open("rb+") as file:
         os.fsync(file.fileno())
-
-
-def _put_in_place(new: Path, target: Path, force: bool) -> None:
-    """Give a file its name; one that came into being meanwhile is not replaced unless wanted."""
     if force:
         if target.exists():
             new.chmod(target.stat().st_mode & 0o777)
@@ -143,9 +147,10 @@ def _put_in_place(new: Path, target: Path, force: bool) -> None:
     else:
         try:
             target.hardlink_to(new)
-        except OSError as error:
-            if error.errno not in _NO_LINKS:
-                raise
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links: the name is taken by an empty file
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
             new.replace(target)
     with suppress(OSError):  # not every system lets directories be flushed
         directory = os.open(target.parent, os.O_RDONLY)

@@ -121,6 +121,7 @@ class _Quiet(RotatingFileHandler):
         path = Path(self.baseFilename)
         make_directory(path.parent)
         path.touch(mode=OWNER_ONLY)
+        path.chmod(OWNER_ONLY)  # one that is there from before
         return super()._open()
 
     def handleError(self, record: logging.LogRecord) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from faithtui.store.backups import parts_of
 from faithtui.store.database import Database
 
 # Without a deadline: a loaded machine is no failure. Derandomised, so that a run says the same
@@ -88,7 +89,8 @@ def new_stores_are_copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         busy_timeout_s: float,
         read_only: bool = False,
     ) -> Database:
-        if create and not os.path.lexists(path) and path.parent.is_dir():
+        is_new = not any(map(os.path.lexists, parts_of(path)))
+        if create and is_new and path.parent.is_dir():
             with contextlib.suppress(OSError):
                 shutil.copyfile(template, path)
                 path.chmod(0o600)

@@ -139,6 +139,26 @@ def test_a_file_system_without_links_does_without(
     assert left(tmp_path) == ["a.txt"]
 
 
+def test_a_file_that_comes_into_being_is_kept_where_there_are_no_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, target: Path) -> None:
+        self.write_text("somebody's")
+        raise OSError(22, "no links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    with pytest.raises(ExportError, match="is there already"):
+        write_text(tmp_path / "a.txt", ["one"], force=False)
+    assert (tmp_path / "a.txt").read_text() == "somebody's"
+
+
+def test_links_in_a_circle_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(ExportError):
+        write_text(tmp_path / "a", ["one"], force=True)
+
+
 def test_directories_are_made_for_their_owner_alone(tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.mkdir(mode=0o755)

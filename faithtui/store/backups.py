@@ -1,17 +1,25 @@
 """Copies of a store: made while others write to it, kept only when they are sound, put back."""
 
 import contextlib
+import os
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from faithtui.errors import StoreBusy, StoreError
-from faithtui.files import free_name, replacing
+from faithtui.errors import ExportError, StoreBusy, StoreError
+from faithtui.files import free_name, put_in_place, replacing
 from faithtui.store.checksums import changed_in
-from faithtui.store.faults import errors_told, log_size
+from faithtui.store.faults import (
+    address_of,
+    errors_told,
+    has_changes_beside,
+    is_unopened,
+    known_version,
+)
 from faithtui.store.identity import APPLICATION_ID, HEAD
 
-BESIDE = ("-wal", "-shm")
+BESIDE = ("-wal", "-shm", "-journal")
 """Ends of the files that belong to a store while it is open."""
 
 
@@ -29,6 +37,7 @@ def back_up(store: Path, file: Path) -> int:
         ExportError: The file is there already, or cannot be written.
         StoreError: There is no store, it cannot be read, or it is damaged; nothing was written.
     """
+    refuse_existing(file)
     with replacing(file, force=False) as new:
         copy_database(store, new)
         problems = damage_of(new)
@@ -60,15 +69,39 @@ def restore(file: Path, store: Path) -> Path | None:
         raise StoreError(f"{file} cannot be restored: {problems[0]}")
     if store.exists() and file.samefile(store):
         raise StoreError(f"{file} is the store itself; name a copy of it")
-    aside = _put_aside(store) if store.exists() else None
+    store = store.resolve()
+    number, name = tempfile.mkstemp(dir=store.parent, prefix=".faithtui-")
+    os.close(number)
+    new, aside = Path(name), None
     try:
-        with replacing(store, force=False) as new:
-            copy_database(file, new)
-    except BaseException:
-        if aside is not None:
+        copy_database(file, new)
+        aside = _put_aside(store) if any(each.exists() for each in parts_of(store)) else None
+        put_in_place(new, store, force=False)
+    except OSError as error:
+        if aside is not None and not store.exists():
             _move(aside, store)
-        raise
+            aside = None
+        kept = "" if aside is None else f"; the store as it was before: {aside}"
+        reason = error.strerror or error
+        raise ExportError(f"{store} cannot be restored: {reason}{kept}") from error
+    finally:
+        new.unlink(missing_ok=True)
     return aside
+
+
+def refuse_existing(file: Path) -> None:
+    """Refuse to write where anything is already.
+
+    Raises:
+        ExportError: Something is.
+    """
+    if os.path.lexists(file):
+        raise ExportError(f"{file} is there already; name another file")
+
+
+def parts_of(store: Path) -> list[Path]:
+    """Name the file of a store and those that SQLite keeps beside it; some may not be there."""
+    return [store.with_name(store.name + end) for end in ("", *BESIDE)]
 
 
 def keep_before_upgrade(store: Path, version: str) -> Path:
@@ -115,7 +148,9 @@ def damage_of(file: Path) -> list[str]:
             (owner,) = connection.execute("PRAGMA application_id").fetchone()
             if owner != APPLICATION_ID:
                 return ["it is no store of faithtui"]
-            (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            version = known_version(connection)
+            if version is None:
+                return ["it does not say of which version its tables are"]
             if version > HEAD:
                 return [f"a newer faithtui wrote it (tables {version}, this one knows {HEAD})"]
             found = [line for (line,) in connection.execute("PRAGMA integrity_check")]
@@ -133,13 +168,14 @@ def damage_of(file: Path) -> list[str]:
 
 @contextlib.contextmanager
 def _reading(file: Path) -> Iterator[sqlite3.Connection]:
-    address = file.absolute().as_uri()
+    file = file.resolve()
+    address = address_of(file)
     connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=5)
     try:
         try:
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
-            if log_size(file):
+        except sqlite3.OperationalError as error:
+            if not is_unopened(error) or has_changes_beside(file):
                 raise
             # The files beside it cannot be made here, and nothing stands in them.
             connection.close()
@@ -149,32 +185,44 @@ def _reading(file: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def _put_aside(store: Path) -> Path:
-    """Give a store that nobody has open another name, with its log.
+def _put_aside(store: Path) -> Path | None:
+    """Give a store that nobody has open another name, with what lies beside it.
+
+    Returns:
+        Where it is now; None where only a log or a journal of one was left.
 
     Raises:
         StoreError: Somebody has it open.
     """
     aside = free_name(store.with_name(f"{store.stem}.before-restore{store.suffix}"))
+    if not store.exists():  # only what is left of one
+        _move(store, aside)
+        return None
     connection = sqlite3.connect(store, timeout=0, isolation_level=None)
     try:
-        # Only whoever has the file alone can end its log.
-        connection.execute("PRAGMA journal_mode = DELETE")
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise StoreBusy(
-                f"{store} is open in another process; close it there, and try again"
-            ) from error
-    except sqlite3.DatabaseError:
-        pass  # it is damaged, which is why a copy is put in its place
+        with contextlib.suppress(sqlite3.DatabaseError):
+            connection.execute("PRAGMA schema_version").fetchone()
+        try:
+            # Only whoever has the file alone can end its log, and nobody opens it in a transaction.
+            mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise StoreBusy(
+                    f"{store} is open in another process; close it there, and try again"
+                ) from error
+        except sqlite3.DatabaseError:
+            pass  # it is damaged, which is why a copy is put in its place
+        else:
+            if mode != ("delete",):
+                raise StoreBusy(f"{store} is in use; close it where it is open, and try again")
+        _move(store, aside)
     finally:
         connection.close()
-    _move(store, aside)
     return aside
 
 
 def _move(store: Path, to: Path) -> None:
-    for end in ("", *BESIDE):
-        part = store.with_name(store.name + end)
+    for part, name in zip(parts_of(store), parts_of(to), strict=True):
         if part.exists():
-            part.rename(to.with_name(to.name + end))
+            part.rename(name)

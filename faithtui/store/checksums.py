@@ -5,6 +5,7 @@ and was read, counted and exported as if somebody had said it.
 """
 
 import json
+import math
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -68,9 +69,10 @@ def row_checksum(*values: object) -> int:
     """Compute the checksum of a row from its values as SQLite has them.
 
     Returns:
-        CRC-32 of the values as JSON; 0 to 2**32 - 1.
+        CRC-32 of the values as JSON; 0 to 2**32 - 1. Bytes stand for a text that is none any more.
     """
-    return zlib.crc32(json.dumps(values, ensure_ascii=True).encode("ascii"))
+    text = json.dumps(values, ensure_ascii=True, default=bytes.hex)
+    return zlib.crc32(text.encode("ascii"))
 
 
 def checksum_of(table: str) -> Callable[[DefaultExecutionContext], int]:
@@ -106,17 +108,25 @@ def changed_rows(connection: Connection, tables: Sequence[str] = tuple(CHECKED))
 
 def changed_in(raw: sqlite3.Connection, tables: Sequence[str] = tuple(CHECKED)) -> Iterator[str]:
     """Do the same by a connection of the driver."""
-    raw.create_function("row_checksum", -1, row_checksum, deterministic=True)
-    for table in tables:
-        names = CHECKED[table]
-        noun, about = _MEANING[table]
-        found = raw.execute(
-            f"{about} FROM {table} WHERE checksum IS NOT row_checksum({', '.join(names)})"
-        ).fetchall()
-        for (words,) in found[:MOST_NAMED]:
-            yield f"the {noun} {words} is not what was written: something changed it later"
-        if len(found) > MOST_NAMED:
-            yield f"the same is true of {len(found) - MOST_NAMED} more {noun}s"
+    before = raw.text_factory
+    # A text that is no UTF-8 any more is what is looked for.
+    raw.text_factory = lambda text: text.decode("utf-8", "replace")
+    try:
+        for table in tables:
+            yield from _changed_in_table(raw, table)
+    finally:
+        raw.text_factory = before
+
+
+def _changed_in_table(raw: sqlite3.Connection, table: str) -> Iterator[str]:
+    noun, about = _MEANING[table]
+    rows = raw.execute(f"SELECT rowid, checksum, {', '.join(CHECKED[table])} FROM {table}")
+    changed = [row_id for row_id, known, *values in rows if known != row_checksum(*values)]
+    for row_id in changed[:MOST_NAMED]:
+        (words,) = raw.execute(f"{about} FROM {table} WHERE rowid = ?", (row_id,)).fetchone()
+        yield f"the {noun} {words} is not what was written: something changed it later"
+    if len(changed) > MOST_NAMED:
+        yield f"the same is true of {len(changed) - MOST_NAMED} more {noun}s"
 
 
 @cache
@@ -131,6 +141,9 @@ def _processor(table: Table, name: str, dialect: Dialect) -> Callable[[Any], Any
 
     def store(value: Any) -> Any:
         processed = value if process is None else process(value)
-        return float(processed) if isinstance(kind, Float) and processed is not None else processed
+        if not isinstance(kind, Float) or processed is None:
+            return processed
+        # SQLite has no -0.0, and NULL for what is no number.
+        return None if math.isnan(processed) else float(processed) + 0.0
 
     return store

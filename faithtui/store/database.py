@@ -35,7 +35,16 @@ from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.files import replacing
 from faithtui.store.backups import keep_before_upgrade
 from faithtui.store.checksums import changed_rows
-from faithtui.store.faults import can_write, check_path, errors_told, log_size, retrying
+from faithtui.store.faults import (
+    address_of,
+    can_write,
+    check_path,
+    errors_told,
+    has_changes_beside,
+    is_unopened,
+    known_version,
+    retrying,
+)
 from faithtui.store.identity import APPLICATION_ID, HEAD
 from faithtui.store.jobs import Job, Jobs
 from faithtui.store.statements import compiled_for_driver
@@ -70,9 +79,15 @@ class Database:
         cls, path: Path, *, create: bool, busy_timeout_s: float, read_only: bool = False
     ) -> Self:
         """Open a file and bring its tables up to date; see `Store.open`."""
-        path = path.absolute()
+        path = path.resolve()
         check_path(path, create=create)
         if not path.exists():
+            if has_changes_beside(path):
+                raise StoreError(
+                    f"there is no store at {path}, but a log of one beside it, which would be "
+                    "taken for the new one's; move the files whose names begin with "
+                    f"{path.name}- away"
+                )
             cls._create(path, busy_timeout_s)
         database = cls(path, busy_timeout_s, read_only=read_only or not can_write(path))
         try:
@@ -105,7 +120,7 @@ class Database:
                     database._let_go()
         except ExportError as error:
             if not path.exists():  # else another process was faster, and its store is as good
-                raise StoreError(f"{error}, such as --store {path.name}") from error
+                raise StoreError(f"{path} cannot be made: {error}") from error
 
     @property
     def schema_version(self) -> str:
@@ -262,23 +277,23 @@ class Database:
 
     def check(self) -> list[str]:
         """List what is wrong inside the file; see `Store.check`."""
+        damage: list[str] = []
         try:
             with self.reading() as connection:
-                damage = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+                damage += connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
                 changed = list(changed_rows(connection))
         except StoreError as error:
-            return [str(error)]
-        return (
-            [f"the file is damaged: {line}" for line in damage if line != "ok"]
-            + [
+            return [*_damage_words(damage), str(error)]
+        orphans = sorted({(table, row, parent) for table, row, parent, _ in lost})
+        return [
+            *_damage_words(damage),
+            *(
                 f"row {row} of table {table} refers to a row of {parent} that is not there"
-                for table, row, parent in sorted(
-                    {(table, row, parent) for table, row, parent, _ in lost}
-                )
-            ]
-            + changed
-        )
+                for table, row, parent in orphans
+            ),
+            *changed,
+        ]
 
     def _closed_error(self) -> StoreError:
         """Say that the store is closed.
@@ -313,7 +328,7 @@ class Database:
         return engine
 
     def _connect(self, *, reader: bool) -> sqlite3.Connection:
-        address = self.path.as_uri()
+        address = address_of(self.path)
         if self.is_read_only:
             address += "?immutable=1" if self._is_still else "?mode=ro"
         connection = sqlite3.connect(
@@ -342,10 +357,12 @@ class Database:
             version = self._version_read()
         except sqlite3.OperationalError as error:
             # SQLite shares the log through a file beside it, which it cannot make here.
-            if log_size(self.path):
+            if not is_unopened(error):
+                raise
+            if has_changes_beside(self.path):
                 raise StoreReadOnly(
-                    f"the last changes of {self.path} stand in the -wal file beside it, which "
-                    "cannot be read where nothing can be written; copy both to another directory"
+                    f"the last changes of {self.path} stand in a file beside it, which cannot be "
+                    "read where nothing can be written; copy both to another directory"
                 ) from error
             self._is_still = True
             version = self._version_read()
@@ -387,13 +404,19 @@ class Database:
             raise StoreError(
                 f"{self.path} is a database of another program; choose another file with --store"
             )
-        (version,) = raw.execute("SELECT version_num FROM alembic_version").fetchone()
+        version = known_version(raw)
+        if version is None:
+            raise StoreError(
+                f"{self.path} is damaged: it does not say of which version its tables are; "
+                "go back to a copy with `faithtui backup --restore COPY`, or take over what can be "
+                "read with `faithtui doctor --salvage NEW`"
+            )
         if version > HEAD:
             raise StoreError(
                 f"{self.path} was written by a newer faithtui (tables {version}, this one knows "
                 f"{HEAD}); update faithtui, or choose another file with --store"
             )
-        return str(version)
+        return version
 
     def _upgrade(self, writer: Connection, raw: sqlite3.Connection) -> None:
         """Run the missing revisions in one transaction."""
@@ -523,6 +546,10 @@ class Database:
             self._watcher.close()
         self._writers.dispose()
         self._readers.dispose()
+
+
+def _damage_words(found: Sequence[str]) -> list[str]:
+    return [f"the file is damaged: {line}" for line in found if line != "ok"]
 
 
 def _version(connection: Connection) -> str | None:

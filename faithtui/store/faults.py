@@ -6,11 +6,13 @@ that does not compile is a bug and keeps its traceback.
 
 import contextlib
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 from sqlalchemy.exc import DBAPIError
 
@@ -33,7 +35,8 @@ _SENTENCES = {
     ),
     sqlite3.SQLITE_NOTADB: "{path} is no database; choose another file with --store",
     sqlite3.SQLITE_CORRUPT: (
-        "{path} is damaged; run `faithtui doctor` on it and go back to a copy"
+        "{path} is damaged; go back to a copy with `faithtui backup --restore COPY`, or take over "
+        "what can be read with `faithtui doctor --salvage NEW`"
     ),
     sqlite3.SQLITE_IOERR: (
         "{path} could not be read or written ({detail}); check the disk it is on"
@@ -143,3 +146,29 @@ def log_size(path: Path) -> int:
     """Count the bytes of what is not folded into a store's file yet."""
     log = path.with_name(path.name + "-wal")
     return log.stat().st_size if log.exists() else 0
+
+
+def has_changes_beside(path: Path) -> bool:
+    """Whether a log or a journal beside a store's file may say something else than the file."""
+    return bool(log_size(path)) or path.with_name(path.name + "-journal").exists()
+
+
+def is_unopened(error: sqlite3.Error) -> bool:
+    """Whether SQLite could not open a file, such as the one beside a store that it shares."""
+    return _plain_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+
+
+def address_of(path: Path) -> str:
+    """Write a path as an address for SQLite, also one of a share of Windows (`//server/share`)."""
+    written = path.as_posix()
+    return f"file://{'' if written.startswith('/') else '/'}{quote(written, safe='/:')}"
+
+
+def known_version(connection: sqlite3.Connection) -> str | None:
+    """Read the revision of the tables; None where there is none, or what is there is none."""
+    try:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.DatabaseError:
+        return None
+    version = "" if row is None else str(row[0])
+    return version if re.fullmatch("[0-9]{4}", version) else None

@@ -1,6 +1,7 @@
 """Where a store lies: on a disk of this machine or not, and who else may read it."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,9 @@ _OVER_NETWORK: Final = frozenset(
     )
 )
 """Types of file systems that other machines write to as well."""
+
+_OCTAL: Final = re.compile(r"\\([0-7]{3})")
+"""How the table of mounts writes blanks."""
 
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 
@@ -40,9 +44,10 @@ def network_drive_of(path: Path, mounts: str | None = None) -> str | None:
         fields, kind = before.split(" "), after.partition(" ")[0]
         if len(fields) < 5:
             continue
-        place = Path(fields[4].encode("utf-8").decode("unicode_escape"))
-        if path.is_relative_to(place):
-            nearest = max(nearest, (len(place.parts), kind), key=lambda each: each[0])
+        place = Path(_OCTAL.sub(lambda match: chr(int(match[1], 8)), fields[4]))
+        # Of two at one place the later one is seen.
+        if path.is_relative_to(place) and len(place.parts) >= nearest[0]:
+            nearest = (len(place.parts), kind)
     return nearest[1] if nearest[1] in _OVER_NETWORK else None
 
 

@@ -18,8 +18,9 @@ from sqlalchemy import Connection, StaticPool, create_engine, event
 
 from faithtui.errors import StoreError
 from faithtui.files import replacing, write_text
-from faithtui.store.backups import BESIDE, damage_of
+from faithtui.store.backups import damage_of, parts_of, refuse_existing
 from faithtui.store.checksums import CHECKED, row_checksum
+from faithtui.store.faults import known_version
 from faithtui.store.identity import APPLICATION_ID, HEAD
 from faithtui.store.word_index import rebuild_index
 
@@ -60,15 +61,17 @@ def salvage(store: Path, new: Path) -> Salvaged:
         ExportError: The new store is there already, or cannot be written.
         StoreError: Nothing can be read, because the first page is lost.
     """
+    beside = new.with_name(f"{new.name}.left-out.jsonl")
+    refuse_existing(new)
+    refuse_existing(beside)
     with (
         tempfile.TemporaryDirectory(prefix="faithtui-") as place,
         replacing(new, force=False) as to,
     ):
         copy = Path(place) / "damaged.db"
-        for end in ("", *BESIDE):
-            part = store.with_name(store.name + end)
+        for part, name in zip(parts_of(store.resolve()), parts_of(copy), strict=True):
             if part.exists():
-                shutil.copyfile(part, copy.with_name(copy.name + end))
+                shutil.copyfile(part, name)
         with (
             closing(sqlite3.connect(copy, isolation_level=None)) as source,
             closing(sqlite3.connect(to, isolation_level=None)) as target,
@@ -83,15 +86,13 @@ def salvage(store: Path, new: Path) -> Salvaged:
         problems = damage_of(to)
         if problems:
             raise StoreError(f"{store} could not be salvaged: {problems[0]}")
-    file = None
-    if taking.left:
-        file = new.with_name(f"{new.name}.left-out.jsonl")
-        lines = (json.dumps(each, ensure_ascii=True, default=repr) + "\n" for each in taking.left)
-        write_text(file, lines, force=False)
+        if taking.left:
+            lines = (json.dumps(each, default=repr) + "\n" for each in taking.left)
+            write_text(beside, lines, force=False)
     left_out: dict[str, int] = {}
     for each in taking.left:
         left_out[each["table"]] = left_out.get(each["table"], 0) + 1
-    return Salvaged(taking.rows, left_out, file, tuple(taking.damaged))
+    return Salvaged(taking.rows, left_out, beside if taking.left else None, tuple(taking.damaged))
 
 
 class _Taking:
@@ -126,7 +127,14 @@ class _Taking:
         return [name for (name,) in found]
 
     def _take_table(self, table: str) -> None:
-        names = [name for _, name, *_ in self._target.execute(f"PRAGMA table_info({table})")]
+        there = {name for _, name, *_ in self._source.execute(f"PRAGMA table_info({table})")}
+        names = [
+            name
+            for _, name, *_ in self._target.execute(f"PRAGMA table_info({table})")
+            if name in there
+        ]
+        if not names:
+            return
         checked = CHECKED[table] if "checksum" in names and table in CHECKED else ()
         marks = ", ".join("?" * len(names))
         columns = ", ".join(f'"{name}"' for name in names)
@@ -195,11 +203,15 @@ class _Rows:
             if self._is_readable(near):
                 return near
         step = _NEAR
-        while step < _LAST_ROW:
-            if self._is_readable(start + step):
-                return start + step
+        while step < _LAST_ROW and not self._is_readable(start + step):
             step *= 2
-        return None
+        if step >= _LAST_ROW:
+            return None
+        unread, read = start + step // 2, start + step
+        while read - unread > 1:
+            middle = (unread + read) // 2
+            unread, read = (unread, middle) if self._is_readable(middle) else (middle, read)
+        return read
 
     def _is_readable(self, start: int) -> bool:
         """Whether the first row from a number on can be read; False as well when there is none."""
@@ -211,21 +223,22 @@ class _Rows:
 
 
 def _version(store: Path, connection: sqlite3.Connection) -> str:
-    """Read the revision of the damaged tables.
+    """Tell the revision of the damaged tables; today's where they do not say.
 
     Raises:
         StoreError: Nothing can be read.
     """
     try:
-        (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    except (sqlite3.DatabaseError, TypeError) as error:
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError as error:
         raise StoreError(
-            f"nothing of {store} can be read, because its first page is damaged ({error}); "
+            f"nothing of {store} can be read, because its list of tables is damaged ({error}); "
             "go back to a copy with `faithtui backup --restore COPY`"
         ) from error
-    if version > HEAD:
-        raise StoreError(f"{store} was written by a newer faithtui (tables {version}); update it")
-    return str(version)
+    if tables == (0,):
+        raise StoreError(f"{store} holds nothing; go back to a copy")
+    version = known_version(connection)
+    return HEAD if version is None or version > HEAD else version
 
 
 def _make_tables(target: sqlite3.Connection, version: str) -> None:

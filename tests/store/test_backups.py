@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import ExportError, StoreBusy, StoreError
+from faithtui.files import put_in_place
 from faithtui.store import backups
 from faithtui.store.backups import back_up, damage_of, restore
 from faithtui.store.identity import HEAD
+from faithtui.store.salvage import salvage
 from faithtui.store.store import Store
 from tests.store.building import talk
 
@@ -217,3 +219,91 @@ def test_a_new_store_is_its_owners_alone_and_leaves_nothing_else(tmp_path: Path)
         os.umask(before)
     assert modes == {"s.db": 0o600, "s.db-wal": 0o600, "s.db-shm": 0o600}
     assert [each.name for each in directory.iterdir()] == ["s.db"]
+
+
+def hot_log(path: Path) -> None:
+    """Leave a store as a killed writer does, with changes in its log alone."""
+    with Store.open(path) as store:
+        store.conversations.import_batch([talk("in-the-log")])
+        log = path.with_name(path.name + "-wal").read_bytes()
+        content = path.read_bytes()
+    path.write_bytes(content)
+    path.with_name(path.name + "-wal").write_bytes(log)
+
+
+def test_the_log_of_a_store_that_is_gone_is_not_taken_for_another_ones(
+    path: Path, tmp_path: Path
+) -> None:
+    back_up(path, tmp_path / "copy.db")
+    hot_log(path)
+    path.unlink()
+    with pytest.raises(StoreError, match=r"a log of one beside it.*s\.db- away"):
+        Store.open(path)
+    assert restore(tmp_path / "copy.db", path) is None
+    assert conversations(path) == 2
+    assert (tmp_path / "s.before-restore.db-wal").stat().st_size
+
+
+def test_what_only_the_log_has_is_found_through_a_link(path: Path, tmp_path: Path) -> None:
+    hot_log(path)
+    link = tmp_path / "elsewhere" / "link.db"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    back_up(link, tmp_path / "copy.db")
+    assert conversations(tmp_path / "copy.db") == 3
+    restore(tmp_path / "copy.db", link)
+    assert link.is_symlink()
+    assert conversations(path) == 3
+
+
+def test_a_store_that_another_process_makes_meanwhile_is_not_replaced(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(path, tmp_path / "copy.db")
+    put = put_in_place
+
+    def late(new: Path, target: Path, *, force: bool) -> None:
+        with Store.open(target) as other:
+            other.conversations.import_batch([talk(key) for key in "vwxyz"])
+        put(new, target, force=force)
+
+    monkeypatch.setattr(backups, "put_in_place", late)
+    with pytest.raises(ExportError, match=r"as it was before: .*s\.before-restore\.db"):
+        restore(tmp_path / "copy.db", path)
+    assert conversations(path) == 5
+    assert conversations(tmp_path / "s.before-restore.db") == 2
+
+
+def test_a_journal_that_was_left_is_not_passed_over(path: Path, tmp_path: Path) -> None:
+    plain, journal = tmp_path / "plain.db", tmp_path / "plain.db-journal"
+    back_up(path, plain)
+    journal.write_bytes(b"something")
+    with pytest.raises(StoreError):
+        back_up(plain, tmp_path / "copy.db")
+    restore(path, plain)
+    assert not journal.exists()
+    assert conversations(plain) == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "DELETE FROM alembic_version",
+        "DROP TABLE alembic_version",
+        "UPDATE alembic_version SET version_num = '001q'",
+    ],
+)
+def test_tables_of_no_known_version_are_damage_with_a_way_out(
+    path: Path, tmp_path: Path, content: str
+) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(content)
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match=r"does not say of which version.*--salvage NEW"):
+        Store.open(path)
+    with pytest.raises(StoreError, match="does not say of which version"):
+        back_up(path, tmp_path / "copy.db")
+    found = salvage(path, tmp_path / "new.db")
+    assert found.left_out == {}
+    assert conversations(tmp_path / "new.db") == 2

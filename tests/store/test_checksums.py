@@ -1,6 +1,7 @@
 """A row that was changed behind the program's back is found."""
 
 import asyncio
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
 from faithtui.engine import runner
 from faithtui.errors import StoreError
+from faithtui.store.backups import damage_of
 from faithtui.store.checksums import CHECKED, MOST_NAMED
+from faithtui.store.salvage import salvage
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 
@@ -117,4 +120,35 @@ def test_what_was_said_in_hostile_words_is_sound(copy: Path) -> None:
             saw_judge=True,
             note="a\x00b \ud800 \u202e ",
         )
+    assert problems(copy) == []
+
+
+@pytest.mark.parametrize("broken", ["CAST(x'79e573' AS TEXT)", "CAST(verdict AS BLOB)"])
+def test_what_is_no_text_any_more_is_found_and_salvaged(
+    copy: Path, tmp_path: Path, broken: str
+) -> None:
+    change(copy, f"UPDATE human_label SET verdict = {broken} WHERE id = 2")
+    found = problems(copy)
+    assert len(found) == 1
+    assert "is not what was written" in found[0]
+    assert damage_of(copy) == found
+    salvaged = salvage(copy, tmp_path / "new.db")
+    assert salvaged.left_out == {"human_label": 1}
+
+
+def test_an_older_file_with_a_damaged_text_is_upgraded(tmp_path: Path) -> None:
+    fixture = Path(__file__).parents[2] / "fixtures" / "databases" / "v9.sqlite"
+    path = Path(shutil.copy(fixture, tmp_path / "old.db"))
+    change(path, "UPDATE verdict SET reason = CAST(x'79e573' AS TEXT)")
+    with Store.open(path) as store:
+        assert store.before_upgrade is not None
+
+
+def test_numbers_that_sqlite_writes_otherwise_are_sound(copy: Path) -> None:
+    with Store.open(copy) as store:
+        claim = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann").claims[0]
+        for seconds in (-0.0, 3, 1e300):
+            store.reviews.answer(
+                claim.id, "ann", "no", run=RunId(1), saw_judge=True, seconds=seconds
+            )
     assert problems(copy) == []

@@ -12,6 +12,9 @@ MOUNTS = """\
 31 30 0:26 / /home/ann/disk rw - ext4 /dev/sdb1 rw
 32 22 0:27 / /mnt/my\\040share rw - cifs //server/share rw
 33 22 0:28 / /proc rw - proc proc rw
+34 22 0:29 / /mnt/Büro rw - cifs //server/office rw
+35 22 0:30 / /net rw - autofs auto rw
+36 35 0:31 / /net rw - nfs4 server:/net rw
 a line that is cut
 """
 
@@ -24,6 +27,8 @@ a line that is cut
         ("/home/ann/disk/s.db", None),
         ("/homes/s.db", None),
         ("/mnt/my share/deep/s.db", "cifs"),
+        ("/mnt/Büro/s.db", "cifs"),
+        ("/net/s.db", "nfs4"),
     ],
 )
 def test_a_network_drive_is_told_by_the_nearest_mount(path: str, kind: str | None) -> None:

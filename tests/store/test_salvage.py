@@ -11,7 +11,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
 from faithtui.errors import StoreError
 from faithtui.store.backups import copy_database
-from faithtui.store.salvage import Salvaged, salvage
+from faithtui.store.salvage import Salvaged, _Rows, salvage
 from faithtui.store.store import Store
 from tests.engine.building import conversation
 from tests.tui.building import shop
@@ -169,6 +169,28 @@ def test_rows_that_refer_to_lost_ones_are_kept_beside(damaged: Path, tmp_path: P
 
 def test_a_store_without_a_first_page_says_so(damaged: Path, tmp_path: Path) -> None:
     destroy(damaged, 1)
-    with pytest.raises(StoreError, match=r"first page is damaged.*backup --restore"):
+    with pytest.raises(StoreError, match=r"list of tables is damaged.*backup --restore"):
         salvage(damaged, tmp_path / "new.db")
     assert not (tmp_path / "new.db").exists()
+
+
+def test_rows_behind_many_damaged_pages_are_read_from_the_first_one_on(tmp_path: Path) -> None:
+    path = tmp_path / "many.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE many (id INTEGER PRIMARY KEY, text)")
+    rows = [(number, f"row {number} of many") for number in range(1, 60_001)]
+    connection.executemany("INSERT INTO many VALUES (?, ?)", rows)
+    connection.commit()
+    connection.close()
+    pages = pages_of(path, "many")[1:]
+    a_page = len(rows) // len(pages)
+    lost = pages[20:90]
+    content = bytearray(path.read_bytes())
+    for page in lost:
+        content[(page - 1) * PAGE : page * PAGE] = random.Random(page).randbytes(PAGE)
+    path.write_bytes(content)
+    connection = sqlite3.connect(path)
+    read = [row for row in _Rows(connection, "many", "id")]
+    connection.close()
+    assert len(rows) - len(read) < (len(lost) + 2) * a_page * 1.2
+    assert read[-1] == (60_000,)

@@ -24,14 +24,24 @@ _COLUMNS = {
 
 
 def _checksum(*values: object) -> int:
-    return zlib.crc32(json.dumps(values, ensure_ascii=True).encode("ascii"))
+    text = json.dumps(values, ensure_ascii=True, default=bytes.hex)
+    return zlib.crc32(text.encode("ascii"))
 
 
 def upgrade() -> None:
     """Add the columns and fill them."""
     connection = op.get_bind().connection.driver_connection
     assert connection is not None
-    connection.create_function("row_checksum", -1, _checksum, deterministic=True)
+    before = connection.text_factory
     for table, columns in _COLUMNS.items():
         op.add_column(table, sa.Column("checksum", sa.BigInteger(), nullable=True))
-        op.execute(f"UPDATE {table} SET checksum = row_checksum({columns})")
+        # A damaged text must not keep the store from being opened.
+        connection.text_factory = lambda text: text.decode("utf-8", "replace")
+        try:
+            rows = connection.execute(f"SELECT rowid, {columns} FROM {table}").fetchall()
+        finally:
+            connection.text_factory = before
+        connection.executemany(
+            f"UPDATE {table} SET checksum = ? WHERE rowid = ?",
+            ((_checksum(*values), row_id) for row_id, *values in rows),
+        )
