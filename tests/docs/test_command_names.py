@@ -12,7 +12,24 @@ import typer.main
 from faithtui.cli.main import app
 from tests.docs.generate import DOCS, PACKAGE, ROOT
 
-PROSE = {"again", "does", "in", "is", "keeps", "knows", "may", "needs", "never", "on", "raises"}
+PROSE = set(
+    [
+        "again",
+        "and",
+        "does",
+        "in",
+        "is",
+        "keeps",
+        "knows",
+        "may",
+        "needs",
+        "never",
+        "on",
+        "raises",
+        "writes",
+        "wrote",
+    ]
+)
 """Words after the program's name that begin no command in a sentence."""
 
 NAMED = re.compile(r"(?<![\w./-])faithtui((?:[ ]+[^\s`«»,;:)(]+)*)")
