@@ -65,6 +65,8 @@ COMMANDS = [
     "demo --no-app",
     "nonsense",
 ]
+QUICK = ("runs --json", "export labels", "gate 1 --min-kappa 0.6", "label 1 --plain --order text")
+"""One of each kind, which every run of the tests has; seven processes each take a while."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,10 @@ def ended(process: Any, own: Path) -> Ended:
 WAYS = ("plain", "reader gone", "full", "no stdout", "no stderr", "no stdin", "full talk")
 
 
-@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize(
+    "line",
+    [pytest.param(line, marks=[] if line in QUICK else pytest.mark.thorough) for line in COMMANDS],
+)
 def test_every_command_ends_in_order_whatever_becomes_of_its_streams(home: Path, line: str) -> None:
     words = line.split()
     with ExitStack() as stack:
