@@ -40,7 +40,7 @@ THOROUGH = (
     r"tui/test_keymap\.py::test_every_key_that_types_something.*\[(digits|left-hand)\]",
     r"tui/test_metrics_shown\.py::.*(ragas|deepevalex)-faithfulness\]",
     r"tui/test_metrics_shown\.py::test_panes_speak_of_the_metrics_units\[size[02]-",
-    r"tui/test_races\.py::test_fast_keys_give_each_claim_one_verdict\[convenience-",
+    r"tui/test_races\.py::test_fast_keys_give_each_claim_one_verdict\[(conversations|convenience)-",
     r"tui/test_review_keys\.py::test_a_blind_queue_holds_nothing.*\[size[02]\]",
     r"tui/test_settings\.py::test_every_section_stands_at_every_size\[size[02]\]",
     r"tui/test_start\.py::test_every_screen_stands_any_size\[size[0134]\]",

@@ -9,6 +9,7 @@ import pytest
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.examples import Example
 from faithtui.domain.ids import RunId
+from faithtui.domain.limits import NOTE
 from faithtui.engine.annotations import annotated_answers
 from faithtui.engine.examples import ExampleOrder, examples_of, keep, kept
 from faithtui.errors import ConfigError, StoreError
@@ -135,6 +136,7 @@ def test_what_people_wrote_is_text_all_the_way(store: Store, tmp_path: Path) -> 
     path = tmp_path / "examples.jsonl"
     for each in json.loads(HOSTILE.read_text(encoding="utf-8"))["strings"]:
         text = each["repeat"] * each["times"] if each["text"] is None else each["text"]
+        text = text[: NOTE.most]
         label(store, run, lambda claim: "no" if "cost" in claim else None, note=text)
         (one,) = examples_of(store, run, ALL).examples
         assert one.note == (storable(text) or None), each["id"]

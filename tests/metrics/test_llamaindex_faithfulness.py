@@ -238,7 +238,8 @@ async def test_an_answer_without_text_has_no_score() -> None:
 @pytest.mark.parametrize("said", [DOWN, Stop.LENGTH, Stop.REFUSAL])
 async def test_a_failing_judge_fails_the_answer_and_never_scores_zero(said: Said) -> None:
     conversation = talk(*exchange("A.", "C."), *exchange("B.", "D."))
-    judge = PlainJudge([said, *(["NO"] if said is DOWN else [said] * 2), "YES"])
+    # A cut answer is asked again after what else is asked at the same time.
+    judge = PlainJudge([said, "NO", "YES"] if said is DOWN else [said] * 6)
     assessments, conclusion = await judged(metric(), conversation, judge)
     assert assessments[0].score.state is ScoreState.FAILED
     assert conclusion.score.state is ScoreState.FAILED
