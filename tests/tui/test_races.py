@@ -1,5 +1,6 @@
 """Keys that come while something is read, saved, lost or taken back."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.queue import ClaimQueue, Walk
 from faithtui.tui.screens.conversations import ConversationsScreen
 from faithtui.tui.screens.queue_end import QueueEndDialog
+from faithtui.tui.screens.review import ReviewScreen
 from faithtui.tui.screens.runs import RunsScreen
 from tests.tui.building import SPEC
-from tests.tui.driving import calm, opened, press, reviewing, status, title
+from tests.tui.driving import calm, opened, press, reviewing, status, title, type_ahead, until
 from tests.tui.test_review_keys import acts, blinded, stored
 
 SIZE = (120, 40)
@@ -176,6 +178,31 @@ async def test_fast_keys_give_each_claim_one_verdict(
         ).scalar_one()
     assert claims >= 2
     assert 0 <= len(given) - claims <= len(taken_back)
+
+
+async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "y", "y")
+        is_reading, go_on = threading.Event(), threading.Event()
+        read = screen.read_conversation
+
+        def read_late(item: ItemId, claim: ClaimId | None, edge: int) -> ReviewScreen.Loaded:
+            is_reading.set()
+            go_on.wait()
+            return read(item, claim, edge)
+
+        monkeypatch.setattr(screen, "read_conversation", read_late)
+        type_ahead(app, *"unn")
+        await until(pilot, is_reading.is_set)
+        for _ in range(5):
+            await pilot.pause()
+        go_on.set()
+        await calm(pilot)
+    verdicts = [each.mine.verdict if each.mine else None for each in stored(store_path).claims]
+    assert verdicts[:3] == ["yes", "no", "no"]
 
 
 async def test_a_list_that_is_read_again_keeps_a_cursor_moved_meanwhile(app: FaithApp) -> None:

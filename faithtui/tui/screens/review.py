@@ -176,8 +176,7 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
             known = self.view is not None and item == self.view.item.id
             self.load(item, wanted, 0 if known or wanted else 1, turn=turn)
 
-    @work(exclusive=True, group="view", exit_on_error=False)
-    async def load(
+    def load(
         self,
         item: ItemId,
         claim: ClaimId | None,
@@ -185,7 +184,23 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
         after: WalkingScreen.TakenBack | None = None,
         turn: int | None = None,
     ) -> None:
-        """Read one conversation; begin at a claim, else at the first one of a turn."""
+        """Read one conversation and show it; begin at a claim, else at the first one of a turn.
+
+        While the list of claims waits for it, keys do too: they are meant for what comes.
+        """
+        worker = self._load(item, claim, edge, after, turn)
+        if self.panes.claims.is_waiting:
+            self.navigation.hold_keys_for(worker, can_give_up=False)
+
+    @work(exclusive=True, group="view", exit_on_error=False)
+    async def _load(
+        self,
+        item: ItemId,
+        claim: ClaimId | None,
+        edge: int,
+        after: WalkingScreen.TakenBack | None,
+        turn: int | None,
+    ) -> None:
         loaded = await self.read(self.read_conversation, item, claim, edge)
         if claim is None and turn is not None:
             at_turn = (each.id for each in loaded.view.claims if each.turn == turn)

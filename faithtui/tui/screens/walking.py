@@ -83,7 +83,7 @@ class WalkingScreen(SeekingScreen):
         self.how_far = ""
         """How far the queue is, in words."""
 
-    def load(self, item: ItemId, claim: ClaimId | None, edge: int) -> object:
+    def load(self, item: ItemId, claim: ClaimId | None, edge: int) -> None:
         """Read a conversation and show it."""
         raise NotImplementedError
 

@@ -175,7 +175,8 @@ class ClaimList(RowPane):
         self._spec: MetricSpec | None = None
         self._current: ClaimId | None = None
         self._painted: ClaimId | None = None
-        self._waiting = False
+        self.is_waiting = False
+        """Whether no key is accepted until claims are drawn again."""
         self._kept: tuple[tuple[object, ...], list[Line]] = ((), [])
 
     def show_claims(
@@ -187,7 +188,7 @@ class ClaimList(RowPane):
         row = row_of(view, at, at.claim)
         self._spec = spec
         self._current = at.claim
-        self._waiting = False
+        self.is_waiting = False
         self.show(
             lambda width: pointed(self._made(view, at, spec, width, extras), row),
             title=f"{titled(spec.units[1])}{where} {done}/{len(view.claims)} done",
@@ -215,7 +216,7 @@ class ClaimList(RowPane):
 
     def wait(self) -> None:
         """Accept no key until claims are drawn again: what comes next is being read."""
-        self._painted, self._waiting = None, True
+        self._painted, self.is_waiting = None, True
 
     def clear(self) -> None:
         """Accept no verdict until claims are shown again."""
@@ -245,7 +246,7 @@ class ClaimList(RowPane):
 
     @property
     def _is_drawn(self) -> bool:
-        return not self._waiting and self._painted == self._current
+        return not self.is_waiting and self._painted == self._current
 
     def _on_screen(self) -> ClaimId | None:
         """Give the claim that was painted; None, and a refusal, where another one was chosen."""
