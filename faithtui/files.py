@@ -17,6 +17,9 @@ _DATABASE: Final = b"SQLite format 3\0"
 _BESIDE_DATABASE: Final = ("-wal", "-shm", "-journal")
 """Ends of the names of files that SQLite keeps beside a database."""
 
+PART_OF_FILE: Final = ".faithtui-"
+"""Begin of the name of a file that is being written; a kill may leave it."""
+
 
 def make_directory(path: Path) -> None:
     """Make a directory for its owner alone, with those above it; one that is there stays as it is.
@@ -62,12 +65,12 @@ def replacing(path: Path, *, force: bool) -> Iterator[Path]:
         ExportError: It is a store, is there already, or cannot be written.
     """
     try:
-        target = _resolved(path)
+        target = _resolve_links(path)
         check_target(path, force=force)
         if target.exists() and not target.is_file():
             yield target
             return
-        number, name = tempfile.mkstemp(dir=target.parent, prefix=".faithtui-")
+        number, name = tempfile.mkstemp(dir=target.parent, prefix=PART_OF_FILE)
         os.close(number)
         new = Path(name)
         try:
@@ -108,7 +111,7 @@ def check_target(path: Path, *, force: bool) -> None:
     Raises:
         ExportError: It is a directory, a store, or there already and not to be replaced.
     """
-    target = _resolved(path)
+    target = _resolve_links(path)
     if target.is_dir():
         raise ExportError(f"{path} is a directory; name a file in it")
     if is_database(target):
@@ -124,7 +127,7 @@ def _is_there(path: Path) -> str:
     return f"{path} is there already; name another file, or replace it with --force"
 
 
-def _resolved(path: Path) -> Path:
+def _resolve_links(path: Path) -> Path:
     try:
         return path.resolve()
     except RuntimeError as error:  # links in a circle

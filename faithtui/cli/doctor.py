@@ -9,18 +9,20 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from faithtui.cli.deleting import counted
+from faithtui.cli.delete import format_counts
 from faithtui.cli.opening import open_store, store_path
 from faithtui.cli.output import plural, put, put_json
 from faithtui.config import Settings, load_settings
 from faithtui.engine.circumstances import Circumstances, circumstances
 from faithtui.engine.trying import try_judge
+from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
 from faithtui.judges.endpoints import is_ours
 from faithtui.judges.keys import VARIABLES, how_to_give
 from faithtui.judges.opening import missing_key
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
+from faithtui.store.backups import copies_of, parts_left_by_kills
 from faithtui.store.places import network_drive_of, open_to_others
 
 
@@ -112,7 +114,7 @@ def _store(named: Path | None, settings: Settings) -> Iterator[Finding]:
                 yield Finding("labels", None, f"state {opened.bundles.state_digest()}")
                 for each in opened.deletions.rows():
                     when = f"{each.created_at:%Y-%m-%d %H:%M}"
-                    gone = counted(dict(each.counts))
+                    gone = format_counts(dict(each.counts))
                     words = f"a {each.kind} by {each.deleted_by}, {when} UTC: {gone}"
                     yield Finding("deleted", None, words)
             elif not opened.is_read_only:
@@ -127,6 +129,17 @@ def _store(named: Path | None, settings: Settings) -> Iterator[Finding]:
     if drive is not None:
         text = f"{path} is on a network drive ({drive}), where SQLite's locks cannot be relied on"
         yield Finding("place", False, f"{text}; move it to a disk of this machine", 4)
+    waiting = UnstoredReplies(path).files()
+    if waiting:
+        folder = waiting[0].parent
+        text = f"{len(waiting)} that the store did not take wait in {folder}"
+        yield Finding("replies", None, f"{text}; the next run on this store reads them")
+    for copy in copies_of(path):
+        text = f"{copy}, {copy.stat().st_size / 2**20:.1f} MB; it holds the texts of its time"
+        yield Finding("copy", None, text)
+    for part in parts_left_by_kills(path):
+        text = f"{part} is being written, or was left by a kill: then delete it"
+        yield Finding("unfinished", None, text)
     for part in open_to_others(path):
         mode = part.stat().st_mode & 0o777
         text = f"{part} can be read by others (rights {mode:o}); `chmod 600` it unless they shall"

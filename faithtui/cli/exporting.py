@@ -67,6 +67,7 @@ def export(store: Path | None, order: Order, *, as_json: bool) -> int:
     if order.output is not None:
         check_target(order.output, force=order.force)
     with open_store(store, settings) as opened:
+        opened.refuse_changed_labels()
         run = run_id(opened, named or "last")
         write = _examples if order.what == "examples" else _annotations
         parts = write(opened, run, order, split)

@@ -70,6 +70,7 @@ def order(
 def gate(store: Path | None, run: str, order: GateOrder, *, as_json: bool) -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
     with open_store(store, load_settings()) as opened:
+        opened.refuse_changed_labels()
         number = run_id(opened, run)
         check_for_moment(opened, number)
         result = gating.gate(opened, number, order)

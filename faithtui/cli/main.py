@@ -11,10 +11,10 @@ import typer
 from faithtui.cli import (
     commands_agreeing,
     commands_batch,
-    commands_delete,
     commands_judging,
     commands_people,
     commands_seeing,
+    delete,
     judges,
 )
 from faithtui.cli.options import Common, JsonOption, StoreOption
@@ -72,7 +72,7 @@ app.command()(commands_seeing.metrics)
 app.command()(commands_seeing.runs)
 app.command()(commands_seeing.archive)
 app.command()(commands_seeing.restore)
-app.add_typer(commands_delete.delete)
+app.add_typer(delete.delete)
 app.command()(commands_seeing.show)
 app.command()(commands_people.label)
 app.command()(commands_agreeing.report)

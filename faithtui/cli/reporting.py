@@ -51,6 +51,7 @@ def report(
     part = read_split(split)
     configured = load_configured()
     with open_store(store, configured.settings) as opened:
+        opened.refuse_changed_labels()
         found = run_id(opened, run)
         other = None if compare is None else run_id(opened, compare)
         runs = (found,) if other is None else (found, other)

@@ -37,9 +37,9 @@ def protect_streams() -> None:
     if sys.stdin is None:
         sys.stdin = open(STDIN, closefd=False)  # noqa: SIM115 (it lasts as long as the process)
     if _is_file(sys.stdout):
-        sys.stdout = _wrapped(sys.stdout, _Stdout(STDOUT, "w", closefd=False))
+        sys.stdout = _open_text(sys.stdout, _Stdout(STDOUT, "w", closefd=False))
     if _is_file(sys.stderr):
-        sys.stderr = _wrapped(sys.stderr, _Stderr(STDERR, "w", closefd=False))
+        sys.stderr = _open_text(sys.stderr, _Stderr(STDERR, "w", closefd=False))
 
 
 class _Stdout(io.FileIO):
@@ -80,7 +80,7 @@ def _is_file(stream: object) -> bool:
     return stream is None or isinstance(getattr(buffer, "raw", buffer), io.FileIO)
 
 
-def _wrapped(stream: object, raw: io.FileIO) -> io.TextIOWrapper:
+def _open_text(stream: object, raw: io.FileIO) -> io.TextIOWrapper:
     """Make a stream of text that writes as another one does, to somewhere else."""
     before = stream if isinstance(stream, io.TextIOWrapper) else None
     is_talk = isinstance(raw, _Stderr)

@@ -122,7 +122,7 @@ def is_public(host: str) -> bool:
     return parts[-1] not in _PRIVATE_NAMES and not f".{host}".endswith(f".{_ARPA}")
 
 
-def shown_address(address: str) -> str:
+def format_address(address: str) -> str:
     """Write an address for a message, without what may be a secret: user, password, parameters."""
     _, at, rest = address.rpartition("@")
     return ("…@" if at else "") + re.split(r"[?#]", rest, maxsplit=1)[0]

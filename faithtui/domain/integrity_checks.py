@@ -68,7 +68,7 @@ def check(judged: JudgedConversation) -> Checked:
         *_flips(judged, in_view),
         *_asks(judged),
         *_phantoms(judged, read),
-        *_invented_truths(judged, read),
+        *_find_invented_truths(judged, read),
         *echoes,
         *_quotes(judged),
         *_lost(judged, read),
@@ -376,7 +376,7 @@ def _stands_in(text: str, said: str) -> bool:
     return not said[max(0, start - 1) : start].isalnum() and not said[end : end + 1].isalnum()
 
 
-def _invented_truths(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
+def _find_invented_truths(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
     """Truths whose words are not in the passage they were drawn from."""
     turns = _retrieving(judged)
     for truth, passages in _truths_to_find(judged):

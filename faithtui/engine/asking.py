@@ -230,7 +230,7 @@ class Asker:
 
         A cut answer is asked for again with a higher limit, another one with what is wrong with it.
         """
-        request, doublings, repairs = self._answered_form(question, request)
+        request, doublings, repairs = self._find_answered_form(question, request)
         while True:
             may_double = doublings < DOUBLINGS
             try:
@@ -254,7 +254,7 @@ class Asker:
                 repairs += 1
                 request = repaired(request, question.prompt, error, repairs)
 
-    def _answered_form(
+    def _find_answered_form(
         self, question: Question[Any], request: JudgeRequest
     ) -> tuple[JudgeRequest, int, int]:
         """Find the form of a question that got a usable answer, after others that got none.
@@ -325,13 +325,13 @@ class Asker:
         """
         key = reply_key(self._judge.fingerprint, request)
         while True:
-            found, value = self._stored(question, key, or_cut, asked_after)
+            found, value = self._look_up(question, key, or_cut, asked_after)
             if found:
                 return value
             in_the_air = self._in_the_air.get(key)
             if in_the_air is None:
                 asked = Asked(key, request.step, item, window, request.replicate, question.count)
-                task = asyncio.create_task(self._called(question, request, asked, or_cut))
+                task = asyncio.create_task(self._call_once(question, request, asked, or_cut))
                 self._in_the_air[key] = task, question.count
                 task.add_done_callback(lambda done: self._landed(key, done))
                 value = await asyncio.shield(task)
@@ -351,7 +351,7 @@ class Asker:
                     question.count.answers += theirs.answers - before
                     question.count.is_earlier = False
 
-    def _stored(
+    def _look_up(
         self, question: Question[T], key: str, or_cut: bool, asked_after: int = 0
     ) -> tuple[bool, T]:
         """Look a question up.
@@ -381,7 +381,7 @@ class Asker:
         if not task.cancelled():
             task.exception()  # marks it as seen, for when nobody waits any more
 
-    async def _called(
+    async def _call_once(
         self, question: Question[T], request: JudgeRequest, asked: Asked, or_cut: bool
     ) -> T:
         """Ask, unless somebody else is asking the same: then wait for their answer."""
@@ -394,7 +394,7 @@ class Asker:
             asked.key, lambda: self._replies.find(asked.key, or_cut=or_cut) is not None
         )
         if not is_ours:
-            _, value = self._stored(question, asked.key, or_cut)
+            _, value = self._look_up(question, asked.key, or_cut)
             return value
         is_kept = False
         try:
@@ -470,14 +470,14 @@ def understood(question: Question[T], reply: JudgeReply) -> T:
     if reply.stop in (Stop.REFUSAL, Stop.FILTER):
         raise JudgeRefused(f"the judge refused to answer `{question.step}`", raw=reply.text)
     try:
-        return question.reply.read(_parsed(question, reply), reply.structured)
+        return question.reply.read(_parse_answer(question, reply), reply.structured)
     except Mismatch as error:
         raise JudgeReplyInvalid(
             f"the answer to `{question.step}` has the wrong shape: {error}", raw=reply.text
         ) from error
 
 
-def _parsed(question: Question[Any], reply: JudgeReply) -> object:
+def _parse_answer(question: Question[Any], reply: JudgeReply) -> object:
     """Parse a reply as its question wants it.
 
     Raises:

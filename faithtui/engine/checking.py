@@ -17,8 +17,8 @@ from faithtui.domain.integrity import Checked
 from faithtui.domain.integrity_checks import check
 from faithtui.engine.judged_conversations import (
     CheckRules,
-    checked_from_assessments,
-    checked_from_store,
+    check_assessments,
+    check_stored_run,
     rules_of_run,
 )
 from faithtui.errors import FaithtuiError, StoreError
@@ -179,7 +179,7 @@ class BackgroundCheck:
 def check_stored(store: Store, item: ItemId, rules: CheckRules) -> CheckedItem:
     """Check a conversation of a run as it is stored; nothing is written."""
     view = store.runs.review_view(item, "")
-    found = check(checked_from_store(view, store.findings.surplus(item), rules))
+    found = check(check_stored_run(view, store.findings.surplus(item), rules))
     return CheckedItem(item, view.item.state, view.item.windows, found.findings, found.counts)
 
 
@@ -200,7 +200,7 @@ def check_assessed(
         rules: What the checks must know of the metric.
         complete: Nothing of it failed.
     """
-    return check(checked_from_assessments(conversation, assessments, rules, complete=complete))
+    return check(check_assessments(conversation, assessments, rules, complete=complete))
 
 
 def _batches(items: Sequence[ItemId]) -> Iterable[Sequence[ItemId]]:

@@ -152,7 +152,7 @@ def gate(
     level = seen.level(order.level or (certificate.measured.level if certificate else None))
     found = measured(level, among_labelled=thresholds.among_labelled)
     evidence_at = _evidence_at(seen, level.level)
-    broken = [*_unfinished(seen.row), *_machine_made(store, seen)]
+    broken = [*_reasons_unfinished(seen.row), *_machine_made(store, seen)]
     notes = [*_integrity(seen.row), *_leaning(store, seen)]
     if certificate is not None:
         evidence_at = certificate.evidence_at
@@ -255,7 +255,7 @@ def _evidence_at(seen: Seen, level: Level) -> datetime | None:
     return None if newest is None else min(seen.row.created_at, newest)
 
 
-def _unfinished(row: RunRow) -> list[str]:
+def _reasons_unfinished(row: RunRow) -> list[str]:
     """Say why a run as such cannot be relied on."""
     if row.state is not RunState.DONE or row.pending:
         return [

@@ -103,7 +103,7 @@ def rules_of_run(store: Store, run: RunSpec) -> CheckRules:
     return CheckRules.of(metric)
 
 
-def checked_from_store(
+def check_stored_run(
     view: ReviewView,
     surplus: Mapping[int, tuple[str | None, ...]],
     rules: CheckRules,
@@ -174,7 +174,7 @@ def checked_from_store(
     )
 
 
-def checked_from_assessments(
+def check_assessments(
     conversation: Conversation,
     assessments: Sequence[Assessment],
     rules: CheckRules,
@@ -183,7 +183,7 @@ def checked_from_assessments(
 ) -> JudgedConversation:
     """Give the checks what they need of a conversation that was just judged; see `check_assessed`.
 
-    The same as `checked_from_store` gives once it is stored, but for the ids.
+    The same as `check_stored_run` gives once it is stored, but for the ids.
     """
     place: dict[str, int] = {}
     texts: list[str] = []

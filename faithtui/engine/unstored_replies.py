@@ -93,6 +93,10 @@ class UnstoredReplies:
             with contextlib.suppress(OSError):
                 folder.rmdir()  # only where it is empty
 
+    def files(self) -> list[Path]:
+        """List the files that wait, one for each reply."""
+        return [path for folder in self._folders for path in sorted(folder.glob("*.json"))]
+
     def read_back(self, store: Store) -> int:
         """Store what is there, each reply once however often this is killed, and delete it.
 
@@ -106,13 +110,12 @@ class UnstoredReplies:
             StoreError: It does not take them yet, or one of them cannot be read.
         """
         count = 0
-        for folder in self._folders:
-            for path in sorted(folder.glob("*.json")):
-                found = _read(path)
-                if found is not None:
-                    store.calls.recover(*found)
-                    path.unlink(missing_ok=True)
-                    count += 1
+        for path in self.files():
+            found = _read(path)
+            if found is not None:
+                store.calls.recover(*found)
+                path.unlink(missing_ok=True)
+                count += 1
         if count:
             self._release()
         return count

@@ -57,7 +57,7 @@ def cut_lines(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
         end += len(part)
         size = len(part.rstrip(b"\r\n"))
         if size <= most and (part.endswith(b"\n") or len(part) < most + 2):
-            text, part = _decoded(part, size, is_first=number == 1), b""
+            text, part = _decode_utf8(part, size, is_first=number == 1), b""
             yield RawRecord(number, None, end, size, text)
             del text  # nor is a large one held while the next is read
             continue
@@ -164,12 +164,12 @@ class _Element:
             while self._held.endswith(_ENDS):
                 self._held.pop()
             size = len(self._held)
-            text = _decoded(self._held, size)
+            text = _decode_utf8(self._held, size)
         self.size, self._held = 0, bytearray()
         return RawRecord(self._begun_on, number, end, size, text)
 
 
-def _decoded(
+def _decode_utf8(
     data: bytes | bytearray, size: int, *, is_first: bool = False
 ) -> str | UnicodeDecodeError:
     """Read the first bytes as UTF-8, without copying them; the error is the value."""

@@ -30,7 +30,7 @@ from faithtui.domain.conversation import (
     Turn,
     content_hash,
 )
-from faithtui.domain.image_addresses import shown_address
+from faithtui.domain.image_addresses import format_address
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.interchange.images import Gallery
@@ -311,7 +311,7 @@ def _image(read: _Image, field: str, gallery: Gallery) -> Image:
             name, shown = "path", f"is {shortened(read.path)}, which "
             return gallery.from_path(read.path, read.media_type)
         # Nothing that may be a secret: messages end up in logs.
-        name, shown = "url", f"is {shortened(shown_address(read.url or ''))}, which "
+        name, shown = "url", f"is {shortened(format_address(read.url or ''))}, which "
         return gallery.from_url(read.url or "", read.media_type)
     except InputError as error:
         raise _Refused(f"{field}.{name}", f"{shown}{error.reason}") from error

@@ -203,12 +203,12 @@ def provider_sentence(body: str) -> str:
     Returns:
         One line of printable characters, at most `MAX_SENTENCE` of them; empty for an empty body.
     """
-    document = _decoded(body)
+    document = _load_json(body)
     found = next(_messages(document), None)
     return _plain(body if found is None else found).rstrip(".")
 
 
-def _decoded(body: str) -> object:
+def _load_json(body: str) -> object:
     try:
         document: object = json.loads(body)
     except (ValueError, RecursionError):
@@ -256,7 +256,7 @@ def _names(body: str) -> Iterator[str]:
 
 
 def _error_in(body: str) -> dict[str, object]:
-    document = _decoded(body)
+    document = _load_json(body)
     error = document.get("error", document) if isinstance(document, dict) else None
     return error if isinstance(error, dict) else {}
 

@@ -2,20 +2,21 @@
 
 import contextlib
 import os
+import re
 import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from faithtui.errors import ExportError, StoreBusy, StoreError
-from faithtui.files import free_name, put_in_place, replacing
-from faithtui.store.checksums import changed_in
+from faithtui.files import PART_OF_FILE, free_name, put_in_place, replacing
+from faithtui.store.checksums import find_changed_rows_in
 from faithtui.store.faults import (
     address_of,
     errors_told,
     has_changes_beside,
     is_unopened,
-    known_version,
+    read_version,
 )
 from faithtui.store.identity import APPLICATION_ID, HEAD
 
@@ -70,12 +71,12 @@ def restore(file: Path, store: Path) -> Path | None:
     if store.exists() and file.samefile(store):
         raise StoreError(f"{file} is the store itself; name a copy of it")
     store = store.resolve()
-    number, name = tempfile.mkstemp(dir=store.parent, prefix=".faithtui-")
+    number, name = tempfile.mkstemp(dir=store.parent, prefix=PART_OF_FILE)
     os.close(number)
     new, aside = Path(name), None
     try:
         copy_database(file, new)
-        aside = _put_aside(store) if any(each.exists() for each in parts_of(store)) else None
+        aside = _move_store_aside(store) if any(each.exists() for each in parts_of(store)) else None
         put_in_place(new, store, force=False)
     except OSError as error:
         if aside is not None and not store.exists():
@@ -102,6 +103,17 @@ def refuse_existing(file: Path) -> None:
 def parts_of(store: Path) -> list[Path]:
     """Name the file of a store and those that SQLite keeps beside it; some may not be there."""
     return [store.with_name(store.name + end) for end in ("", *BESIDE)]
+
+
+def copies_of(store: Path) -> list[Path]:
+    """Find the copies beside a store that upgrades and restores left; they hold its texts too."""
+    name = rf"{re.escape(store.stem)}\.(schema-\d+|before-restore)(-\d+)?{re.escape(store.suffix)}"
+    return sorted(each for each in store.parent.iterdir() if re.fullmatch(name, each.name))
+
+
+def parts_left_by_kills(store: Path) -> list[Path]:
+    """Find files beside a store that are being written, or that a kill left half written."""
+    return sorted(store.parent.glob(f"{PART_OF_FILE}*"))
 
 
 def keep_before_upgrade(store: Path, version: str) -> Path:
@@ -148,7 +160,7 @@ def damage_of(file: Path) -> list[str]:
             (owner,) = connection.execute("PRAGMA application_id").fetchone()
             if owner != APPLICATION_ID:
                 return ["it is no store of faithtui"]
-            version = known_version(connection)
+            version = read_version(connection)
             if version is None:
                 return ["it does not say of which version its tables are"]
             if version > HEAD:
@@ -158,7 +170,7 @@ def damage_of(file: Path) -> list[str]:
             if connection.execute("PRAGMA foreign_key_check").fetchone():
                 damage.append("rows refer to rows that are not there")
             if version >= "0011":
-                damage += changed_in(connection)
+                damage += find_changed_rows_in(connection)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
@@ -185,7 +197,7 @@ def _reading(file: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def _put_aside(store: Path) -> Path | None:
+def _move_store_aside(store: Path) -> Path | None:
     """Give a store that nobody has open another name, with what lies beside it.
 
     Returns:

@@ -93,32 +93,36 @@ def refuse_changed_labels(connection: Connection) -> None:
     Raises:
         StoreError: A label is not what was written.
     """
-    for sentence in changed_rows(connection, ["human_label"]):
+    for sentence in find_changed_rows(connection, ["human_label"]):
         raise StoreError(
             f"{sentence}; `faithtui doctor` names all of them, and --salvage takes the others over"
         )
 
 
-def changed_rows(connection: Connection, tables: Sequence[str] = tuple(CHECKED)) -> Iterator[str]:
+def find_changed_rows(
+    connection: Connection, tables: Sequence[str] = tuple(CHECKED)
+) -> Iterator[str]:
     """Name the rows that are not what was written, one sentence each."""
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
-    return changed_in(raw, tables)
+    return find_changed_rows_in(raw, tables)
 
 
-def changed_in(raw: sqlite3.Connection, tables: Sequence[str] = tuple(CHECKED)) -> Iterator[str]:
+def find_changed_rows_in(
+    raw: sqlite3.Connection, tables: Sequence[str] = tuple(CHECKED)
+) -> Iterator[str]:
     """Do the same by a connection of the driver."""
     before = raw.text_factory
     # A text that is no UTF-8 any more is what is looked for.
     raw.text_factory = lambda text: text.decode("utf-8", "replace")
     try:
         for table in tables:
-            yield from _changed_in_table(raw, table)
+            yield from _find_changed_in_table(raw, table)
     finally:
         raw.text_factory = before
 
 
-def _changed_in_table(raw: sqlite3.Connection, table: str) -> Iterator[str]:
+def _find_changed_in_table(raw: sqlite3.Connection, table: str) -> Iterator[str]:
     noun, about = _MEANING[table]
     rows = raw.execute(f"SELECT rowid, checksum, {', '.join(CHECKED[table])} FROM {table}")
     changed = [row_id for row_id, known, *values in rows if known != row_checksum(*values)]

@@ -34,7 +34,7 @@ from faithtui.domain.plain import visible_line
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.files import replacing
 from faithtui.store.backups import keep_before_upgrade
-from faithtui.store.checksums import changed_rows
+from faithtui.store.checksums import find_changed_rows
 from faithtui.store.faults import (
     address_of,
     can_write,
@@ -42,7 +42,7 @@ from faithtui.store.faults import (
     errors_told,
     has_changes_beside,
     is_unopened,
-    known_version,
+    read_version,
     retrying,
 )
 from faithtui.store.identity import APPLICATION_ID, HEAD
@@ -59,8 +59,9 @@ class Database:
         self.path = path
         self.is_read_only = read_only
         """Nothing can be written: the file or its directory does not allow it, or it was asked."""
-        self._is_still = False
-        """Nobody writes it either, so that it is read without a log."""
+        self._still: tuple[int, int, int] | None = None
+        """What the file was known by when it was opened without a log, because none can be shared
+        from here; None: it is read with its log."""
         self.before_upgrade: Path | None = None
         """The copy that was made before the tables were changed, if they were."""
         self._busy_timeout_s = busy_timeout_s
@@ -137,6 +138,7 @@ class Database:
         """
         if self._jobs.ended:
             raise self._closed_error()
+        self._follow_owner()
         with errors_told(self.path), self._readers.connect() as connection:
             yield connection
 
@@ -258,10 +260,11 @@ class Database:
 
     def data_version(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""
+        self._follow_owner()
         with self._watching, errors_told(self.path):
             connection = self._watching_connection()
             (number,) = connection.execute("PRAGMA data_version").fetchone()
-        return int(number)
+        return int(number) if self._still is None else hash(self._still)
 
     def _watching_connection(self) -> sqlite3.Connection:
         """Give the connection for short looks; whoever uses it holds the lock.
@@ -282,7 +285,7 @@ class Database:
             with self.reading() as connection:
                 damage += connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-                changed = list(changed_rows(connection))
+                changed = list(find_changed_rows(connection))
         except StoreError as error:
             return [*_damage_words(damage), str(error)]
         orphans = sorted({(table, row, parent) for table, row, parent, _ in lost})
@@ -330,7 +333,7 @@ class Database:
     def _connect(self, *, reader: bool) -> sqlite3.Connection:
         address = address_of(self.path)
         if self.is_read_only:
-            address += "?immutable=1" if self._is_still else "?mode=ro"
+            address += "?mode=ro" if self._still is None else "?immutable=1"
         connection = sqlite3.connect(
             address,
             uri=True,
@@ -364,13 +367,37 @@ class Database:
                     f"the last changes of {self.path} stand in a file beside it, which cannot be "
                     "read where nothing can be written; copy both to another directory"
                 ) from error
-            self._is_still = True
+            self._still = _known_by(self.path)
             version = self._version_read()
         if version != HEAD:
             raise StoreReadOnly(
                 f"{self.path} has the tables of an older faithtui and cannot be upgraded, because "
                 "it cannot be written; copy it to a directory of yours"
             )
+
+    def _follow_owner(self) -> None:
+        """Open a file that is read without its log anew when its owner has written it.
+
+        SQLite takes such a file for one that never changes, and would mix old pages with new ones.
+
+        Raises:
+            StoreError: The changes cannot be read from here.
+        """
+        if self._still is None:
+            return
+        with self._watching, errors_told(self.path):
+            if self._still is None or self._still == _known_by(self.path):
+                return
+            self._still = None
+            self._readers.dispose()
+            if self._watcher is not None:
+                self._watcher.close()
+                self._watcher = None
+            try:
+                self._look()
+            except BaseException:
+                self._still = (0, 0, 0)  # no file is known by it: looked at again next time
+                raise
 
     def _version_read(self) -> str | None:
         connection = self._connect(reader=True)
@@ -404,7 +431,7 @@ class Database:
             raise StoreError(
                 f"{self.path} is a database of another program; choose another file with --store"
             )
-        version = known_version(raw)
+        version = read_version(raw)
         if version is None:
             raise StoreError(
                 f"{self.path} is damaged: it does not say of which version its tables are; "
@@ -546,6 +573,11 @@ class Database:
             self._watcher.close()
         self._writers.dispose()
         self._readers.dispose()
+
+
+def _known_by(path: Path) -> tuple[int, int, int]:
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _damage_words(found: Sequence[str]) -> list[str]:

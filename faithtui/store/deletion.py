@@ -208,7 +208,7 @@ class Deletions:
                 insert(deletion).values(
                     kind=kind.value,
                     deleted_by=storable(by),
-                    counts=_found(counts),
+                    counts=_without_zeros(counts),
                     created_at=self._clock(),
                 )
             )
@@ -216,12 +216,12 @@ class Deletions:
         if count_only:
             with contextlib.suppress(_TakenBackError):
                 self._database.write(count)
-            return Deleted(_found(counts))
+            return Deleted(_without_zeros(counts))
         remains = self._database.erase(carry_out)
-        return Deleted(_found(counts), remains)
+        return Deleted(_without_zeros(counts), remains)
 
 
-def _found(counts: Mapping[str, int]) -> dict[str, int]:
+def _without_zeros(counts: Mapping[str, int]) -> dict[str, int]:
     return {what: count for what, count in counts.items() if count}
 
 

@@ -164,7 +164,7 @@ def address_of(path: Path) -> str:
     return f"file://{'' if written.startswith('/') else '/'}{quote(written, safe='/:')}"
 
 
-def known_version(connection: sqlite3.Connection) -> str | None:
+def read_version(connection: sqlite3.Connection) -> str | None:
     """Read the revision of the tables; None where there is none, or what is there is none."""
     try:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()

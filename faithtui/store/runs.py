@@ -202,7 +202,7 @@ class Runs:
     def unfinished(self, run_id: RunId) -> tuple[ItemId, ...]:
         """List the conversations of a run that failed or lack a verdict, in its order."""
         with self._database.reading() as connection:
-            return tuple(ItemId(row.id) for row in _unfinished(connection, run_id))
+            return tuple(ItemId(row.id) for row in _find_unfinished(connection, run_id))
 
     def reopen_unfinished(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
         """Make conversations pending again that failed or lack a verdict.
@@ -446,7 +446,7 @@ def _create(
     return RunId(run_id)
 
 
-def _unfinished(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
+def _find_unfinished(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
     """Find the conversations of a run that failed or lack a verdict."""
     headline = run_item.c.scores["windowed"]["state"].as_string()
     lacks_verdicts = (
@@ -467,7 +467,9 @@ def _unfinished(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
 def _reopen_unfinished(
     connection: Connection, run_id: RunId, only: Collection[ItemId] | None
 ) -> int:
-    unfinished = [row for row in _unfinished(connection, run_id) if only is None or row.id in only]
+    unfinished = [
+        row for row in _find_unfinished(connection, run_id) if only is None or row.id in only
+    ]
     for row in unfinished:
         remove_failed_windows(connection, row.id)
         _close(connection, row.id, row.conversation_id, ItemState.PENDING, None, None)

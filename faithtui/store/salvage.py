@@ -4,29 +4,34 @@ SQLite gives up a query at the first damaged page. Here each table is read row b
 damage: a damaged page costs the rows on it, and nothing else.
 """
 
+import errno
 import json
-import shutil
+import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, StaticPool, create_engine, event
 
 from faithtui.errors import StoreError
-from faithtui.files import replacing, write_text
+from faithtui.files import PART_OF_FILE, replacing, write_text
 from faithtui.store.backups import damage_of, parts_of, refuse_existing
 from faithtui.store.checksums import CHECKED, row_checksum
-from faithtui.store.faults import known_version
+from faithtui.store.faults import read_version
 from faithtui.store.identity import APPLICATION_ID, HEAD
 from faithtui.store.word_index import rebuild_index
 
 _NEAR: Final = 4_000
 """Row numbers behind damage that are tried one by one: more than a page holds of small rows."""
 _LAST_ROW: Final = 2**62
+_CHUNK: Final = 2**20
+_BLOCK: Final = 2**12
+"""Bytes that are given up where a disk cannot read: a sector of it, and no more than a page."""
 _WORDS_SINCE: Final = "0004"
 """Revision from which on words are indexed; an older store gets its index when it is upgraded."""
 
@@ -65,13 +70,13 @@ def salvage(store: Path, new: Path) -> Salvaged:
     refuse_existing(new)
     refuse_existing(beside)
     with (
-        tempfile.TemporaryDirectory(prefix="faithtui-") as place,
         replacing(new, force=False) as to,
+        tempfile.TemporaryDirectory(prefix=PART_OF_FILE, dir=to.parent) as place,
     ):
         copy = Path(place) / "damaged.db"
         for part, name in zip(parts_of(store.resolve()), parts_of(copy), strict=True):
             if part.exists():
-                shutil.copyfile(part, name)
+                _copy_readable(part, name)
         with (
             closing(sqlite3.connect(copy, isolation_level=None)) as source,
             closing(sqlite3.connect(to, isolation_level=None)) as target,
@@ -93,6 +98,37 @@ def salvage(store: Path, new: Path) -> Salvaged:
     for each in taking.left:
         left_out[each["table"]] = left_out.get(each["table"], 0) + 1
     return Salvaged(taking.rows, left_out, beside if taking.left else None, tuple(taking.damaged))
+
+
+def _copy_readable(file: Path, copy: Path) -> None:
+    """Copy a file; a block that its disk cannot read becomes zeros, which the tables are read past.
+
+    Raises:
+        OSError: It cannot be opened, or the copy cannot be written.
+    """
+    with file.open("rb", buffering=0) as old, copy.open("wb") as new:
+        size = old.seek(0, os.SEEK_END)
+        for start in range(0, size, _CHUNK):
+            chunk = range(start, min(start + _CHUNK, size), _BLOCK)
+            try:
+                new.write(_read_block(old, start, min(_CHUNK, size - start)))
+            except OSError as error:
+                if error.errno != errno.EIO:
+                    raise
+                for block in chunk:
+                    length = min(_BLOCK, size - block)
+                    try:
+                        new.write(_read_block(old, block, length))
+                    except OSError:
+                        new.write(bytes(length))
+
+
+def _read_block(file: FileIO, start: int, length: int) -> bytes:
+    file.seek(start)
+    found = file.read(length)
+    if len(found) < length:  # as far as it could be read
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    return found
 
 
 class _Taking:
@@ -237,7 +273,7 @@ def _version(store: Path, connection: sqlite3.Connection) -> str:
         ) from error
     if tables == (0,):
         raise StoreError(f"{store} holds nothing; go back to a copy")
-    version = known_version(connection)
+    version = read_version(connection)
     return HEAD if version is None or version > HEAD else version
 
 

@@ -17,6 +17,7 @@ from faithtui.store.batches import Batches
 from faithtui.store.bundles import Bundles
 from faithtui.store.calls import Calls
 from faithtui.store.census import census
+from faithtui.store.checksums import refuse_changed_labels
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
 from faithtui.store.deletion import Deletions
@@ -147,6 +148,15 @@ class Store:
         Reads the whole file, so it takes seconds on a large store.
         """
         return self._database.check()
+
+    def refuse_changed_labels(self) -> None:
+        """Keep figures from labels that nobody gave. Reads every label: 4 s for a million.
+
+        Raises:
+            StoreError: A label is not what was written.
+        """
+        with self._database.reading() as connection:
+            refuse_changed_labels(connection)
 
     def census(self) -> dict[str, int]:
         """Count the rows of every table, by name; nothing of what is in them is told."""

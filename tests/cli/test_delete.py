@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import socket
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
-from faithtui.store.records import RunState, WorkerRow
+from faithtui.engine.unstored_replies import UnstoredReplies
+from faithtui.store.records import AskedReply, RunState, StoredReply, WorkerRow
 from faithtui.store.store import Store, utc_now
 from tests.cli.conftest import Cli
 
@@ -164,3 +166,24 @@ def test_a_run_that_is_on_is_not_deleted_under(cli: Cli, store: Path) -> None:
         assert "run 1 is on, so nothing of it is deleted: stop it first" in found.err
     with Store.open(store) as opened:
         assert opened.conversations.count() == 3
+
+
+def test_copies_that_keep_the_texts_are_named(cli: Cli, store: Path) -> None:
+    copies = [
+        store.with_name(name)
+        for name in ("s.before-restore.db", "s.schema-0009-2.db", "s.schema-0009.db")
+    ]
+    others = [store.with_name(name) for name in ("t.schema-0009.db", "s.schema-x.db", "s2.db")]
+    unfinished = store.with_name(".faithtui-abc")
+    for path in (*copies, *others, unfinished):
+        path.write_bytes(b"")
+    UnstoredReplies(store).add(
+        AskedReply("k" * 64, "openai:m", "claims", worker="somebody"),
+        StoredReply('{"claims": []}', "ok", True, 10, 3, None, "r1", None, 5),
+    )
+    doctor = cli("doctor", "--store", store, "--offline").out
+    deleted = cli("delete", "run", "1", "--yes", "--store", store).err
+    assert re.findall(r"copy: (.*?),", doctor) == [str(each) for each in copies]
+    assert f"unfinished: {unfinished} is being written" in doctor
+    assert f"replies: 1 that the store did not take wait in {store}-replies" in doctor
+    assert f"may still be in {', '.join(map(str, copies))}" in deleted

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from faithtui.domain.image_addresses import (
     ANY_HOST,
+    format_address,
     has_credential,
     host_of,
     is_allowed,
     is_public,
     read_host,
-    shown_address,
     why_never_passed_on,
 )
 
@@ -151,7 +151,7 @@ def test_credentials_are_found_and_never_shown(address: str) -> None:
     assert has_credential(address)
     assert why_never_passed_on(address) == "holds a password, a key or a signature"
     for part in ("hunter2", "hun", "hunt"):
-        assert part not in shown_address(address)
+        assert part not in format_address(address)
 
 
 @pytest.mark.parametrize(
@@ -177,5 +177,5 @@ def test_what_is_no_host_is_none(text: str) -> None:
 def test_any_text_can_be_looked_at(text: str) -> None:
     for address in (text, f"https://{text}", f"http://{text}.example/{text}?{text}"):
         has_credential(address)
-        shown_address(address)
+        format_address(address)
         why_never_passed_on(address)

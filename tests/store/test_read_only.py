@@ -1,6 +1,9 @@
 """A store that can only be read is read, and says so when something is to be written."""
 
+import contextlib
+import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,3 +86,63 @@ def test_a_closed_one_says_so(path: Path) -> None:
     store.close()
     with pytest.raises(StoreError, match="is closed"):
         store.conversations.count()
+
+
+@contextlib.contextmanager
+def without_rights(folder: Path) -> Iterator[None]:
+    """Do something as somebody who may read a folder and nothing else."""
+    is_root = os.geteuid() == 0
+    for path in (*folder.iterdir(), folder):
+        path.chmod(path.stat().st_mode | 0o444 | (0o111 if path is folder else 0))
+        if not is_root:
+            path.chmod(path.stat().st_mode & ~0o222)
+    if is_root:
+        os.setresuid(65534, 65534, 0)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.setresuid(0, 0, 0)
+        for path in (folder, *folder.iterdir()):
+            path.chmod(path.stat().st_mode | 0o200)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+def test_a_viewer_without_rights_sees_what_the_owner_writes_later() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "s.db"
+        shop(path)
+        with without_rights(path.parent):
+            viewer = Store.open(path)
+            before, version = viewer.conversations.count(), viewer.data_version()
+            assert viewer.is_read_only
+            assert viewer._database._still is not None
+        with Store.open(path) as owner:
+            owner.conversations.import_batch([talk()])
+        with without_rights(path.parent):
+            assert viewer.conversations.count() == before + 1
+            assert viewer.data_version() != version
+            assert viewer.check() == []
+            version = viewer.data_version()
+            assert viewer.data_version() == version
+        viewer.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+def test_a_viewer_without_rights_says_what_it_cannot_read() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "s.db"
+        shop(path)
+        with without_rights(path.parent):
+            viewer = Store.open(path)
+        os.utime(path)
+        log = path.with_name("s.db-wal")
+        log.write_bytes(b"x" * 4096)
+        with without_rights(path.parent):
+            for _ in range(2):
+                with pytest.raises(StoreReadOnly, match="stand in a file beside it"):
+                    viewer.conversations.count()
+        log.unlink()
+        with without_rights(path.parent):
+            assert viewer.conversations.count() > 0
+        viewer.close()

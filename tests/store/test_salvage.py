@@ -1,5 +1,7 @@
 """A damaged page costs what is on it and nothing else."""
 
+import errno
+import io
 import json
 import random
 import sqlite3
@@ -10,6 +12,7 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
 from faithtui.errors import StoreError
+from faithtui.store import salvage as salvage_module
 from faithtui.store.backups import copy_database
 from faithtui.store.salvage import Salvaged, _Rows, salvage
 from faithtui.store.store import Store
@@ -142,6 +145,38 @@ def test_no_label_is_lost_by_a_page_that_holds_none(
         assert len(notes(new) | (told - {"None"})) == LABELS, page
         whole += 1
     assert whole >= 5
+
+
+def test_what_the_disk_cannot_read_costs_its_pages_alone(
+    damaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = sqlite3.connect(damaged)
+    ((page,),) = connection.execute(
+        "SELECT max(pageno) FROM dbstat WHERE name = 'human_label' AND pagetype = 'leaf'"
+    )
+    connection.close()
+    bad = (page - 1) * PAGE + 512  # a sector of it
+    read = salvage_module._read_block
+
+    def read_block(file: io.FileIO, start: int, length: int) -> bytes:
+        if start <= bad < start + length:
+            raise OSError(errno.EIO, "Input/output error")
+        return read(file, start, length)
+
+    monkeypatch.setattr(salvage_module, "_read_block", read_block)
+    found = salvage(damaged, tmp_path / "new.db")
+    assert found.damaged == ("human_label",)
+    kept = notes(tmp_path / "new.db")
+    assert LABELS - 60 < len(kept) < LABELS
+    assert kept == {f"note {number}" for number in range(len(kept))}
+    assert [each.name for each in tmp_path.glob(".faithtui-*")] == []
+
+
+def test_a_file_that_ends_early_is_copied_with_zeros(tmp_path: Path) -> None:
+    path = tmp_path / "short"
+    path.write_bytes(b"x" * 100)
+    with path.open("rb", buffering=0) as file, pytest.raises(OSError, match="output"):
+        salvage_module._read_block(file, 50, 51)
 
 
 def test_rows_that_refer_to_lost_ones_are_kept_beside(damaged: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from textual import work
 from textual.binding import Binding
 
-from faithtui.domain.image_addresses import shown_address
+from faithtui.domain.image_addresses import format_address
 from faithtui.store.records import ReviewView
 from faithtui.tui.drawing.images import NumberedImage, image_list, images_of
 from faithtui.tui.lines import Piece, shown_line
@@ -66,7 +66,7 @@ class ImageScreen(FaithScreen):
             if reason is not None:
                 self.say(
                     Piece(f"{name} not opened: its address {reason}: ", "warn"),
-                    shown_line(shown_address(url) or "no address", limit=200),
+                    shown_line(format_address(url) or "no address", limit=200),
                 )
                 return
             await self._hand_over(name, url, is_file=False)

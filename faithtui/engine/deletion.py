@@ -38,7 +38,7 @@ class Deletion:
         return self.carry_out(False)
 
 
-def dataset(store: Store, name: str, by: str) -> Deletion:
+def plan_dataset_deletion(store: Store, name: str, by: str) -> Deletion:
     """Mean all conversations of a data set.
 
     Raises:
@@ -52,7 +52,7 @@ def dataset(store: Store, name: str, by: str) -> Deletion:
     return _conversations(store, DeletionKind.DATASET, f"the data set `{name}`", numbers, by)
 
 
-def imported_file(store: Store, path: Path, source: str | None, by: str) -> Deletion:
+def plan_file_deletion(store: Store, path: Path, source: str | None, by: str) -> Deletion:
     """Mean the conversations that a file holds, as far as they are stored with the same turns.
 
     Args:
@@ -80,7 +80,7 @@ def imported_file(store: Store, path: Path, source: str | None, by: str) -> Dele
     return _conversations(store, DeletionKind.IMPORT, f"what {path} brought", numbers, by)
 
 
-def person(store: Store, name: str, by: str) -> Deletion:
+def plan_person_deletion(store: Store, name: str, by: str) -> Deletion:
     """Mean everything a person said.
 
     Raises:
@@ -98,7 +98,7 @@ def person(store: Store, name: str, by: str) -> Deletion:
     return found
 
 
-def run(store: Store, number: RunId, by: str) -> Deletion:
+def plan_run_deletion(store: Store, number: RunId, by: str) -> Deletion:
     """Mean a run with all that its judge said.
 
     Raises:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine import deleting, planner, runner
+from faithtui.engine import deletion, planner, runner
 from faithtui.engine.batch_files import export_questions
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.unstored_replies import UnstoredReplies
@@ -29,9 +29,9 @@ async def test_questions_that_are_out_are_waited_for(store: Store, tmp_path: Pat
     assert await export_questions(store, run, tmp_path / "questions.jsonl")
     words = f"call them back with `faithtui batch cancel {run}`"
     with pytest.raises(StoreError, match=words):
-        deleting.run(store, run, "ann")
+        deletion.plan_run_deletion(store, run, "ann")
     with pytest.raises(StoreError, match=words):
-        deleting.dataset(store, "parcels", "ann")
+        deletion.plan_dataset_deletion(store, "parcels", "ann")
     assert store.conversations.count() == 2
 
 
@@ -44,7 +44,7 @@ async def test_a_run_whose_process_was_killed_is_deleted_with_what_the_process_l
     store.runs.set_state(run, RunState.RUNNING)
     now = utc_now()
     store.calls.begin(WorkerRow("gone", socket.gethostname(), gone.pid, 0, now, run, None, now))
-    deleting.run(store, run, "ann").delete()
+    deletion.plan_run_deletion(store, run, "ann").delete()
     assert store.runs.rows() == ()
     assert store.calls.workers([run]) == ()
 
@@ -57,7 +57,7 @@ async def test_replies_that_the_store_did_not_take_go_with_their_run(store: Stor
     unstored = UnstoredReplies(store.path)
     unstored.add(asked, reply)
     assert unstored.kept is not None
-    deleting.run(store, run, "ann").delete()
+    deletion.plan_run_deletion(store, run, "ann").delete()
     assert not unstored.kept.exists()
     assert store.calls.reply("key") is None
 
@@ -66,7 +66,7 @@ async def test_a_run_that_judges_claims_of_a_deleted_one_says_so(store: Store) -
     first = planned(store)
     await runner.execute(store, first, lambda event: None, judge=opened(CountingJudge()))
     second = planned(store, claims_run=first)
-    deleting.run(store, first, "ann").delete()
+    deletion.plan_run_deletion(store, first, "ann").delete()
     await runner.execute(store, second, lambda event: None, judge=opened(CountingJudge()))
     assert store.runs.reasons(second, ItemState.SKIPPED) == {
         "the run whose claims it judges was deleted": 2
@@ -74,7 +74,7 @@ async def test_a_run_that_judges_claims_of_a_deleted_one_says_so(store: Store) -
 
 
 def test_counting_and_deleting_say_the_same(store: Store) -> None:
-    meant = deleting.dataset(store, "parcels", "ann")
+    meant = deletion.plan_dataset_deletion(store, "parcels", "ann")
     counts = meant.count()
     assert counts["conversations"] == 2
     assert store.conversations.count() == 2
