@@ -27,8 +27,11 @@ THOROUGH = (
     r"cli/test_hostile\.py",
     r"cli/test_metrics\.py::test_every_metric_runs_and_shows_its_own_labels\[words[12]-",
     r"docs/test_ci_page\.py::test_the_example_on_top_is_the_demo",
+    r"engine/test_answer_limit\.py::.*\[(?!prose|cut-by-length).+-anthropic\]",
     r"engine/test_batch_faults\.py::test_.*\[openai-(429|no message|cancelled)\]",
     r"engine/test_batching\.py::test_a_run_by_batches.*\[(turn-faithfulness .+|deepevalex-.+)\]",
+    r"engine/test_faults_disk\.py::test_f32_a_store_that_may_not_grow.*\[(150000|300000)\]",
+    r"engine/test_faults_replies\.py::test_(?!f13|a_question_is_answered).*\[.*openai batch\]",
     r"engine/test_killed\.py::test_f29_one_signal.*\[(terminated|hung up)\]",
     r"engine/test_processes\.py::test_two_processes_on_two_runs",
     r"store/test_kill\.py::test_a_kill_just_before_any_commit.*\[(1|2|4|5|7|8|10|11)\]",
@@ -40,10 +43,13 @@ THOROUGH = (
     r"tui/test_keymap\.py::test_every_key_that_types_something.*\[(digits|left-hand)\]",
     r"tui/test_metrics_shown\.py::.*(ragas|deepevalex)-faithfulness\]",
     r"tui/test_metrics_shown\.py::test_panes_speak_of_the_metrics_units\[size[02]-",
+    r"tui/test_hundred\.py",
     r"tui/test_races\.py::test_fast_keys_give_each_claim_one_verdict\[(conversations|convenience)-",
+    r"tui/test_random_keys\.py::.*\[[12]\]",
     r"tui/test_review_keys\.py::test_a_blind_queue_holds_nothing.*\[size[02]\]",
     r"tui/test_settings\.py::test_every_section_stands_at_every_size\[size[02]\]",
     r"tui/test_start\.py::test_every_screen_stands_any_size\[size[0134]\]",
+    r"tui/test_start\.py::test_resizing_through_every_size_never_crashes",
     r"tui/test_terminal\.py::test_kill_9_while_labelling.*\[2\]",
     r"tui/test_terminal\.py::test_no_text_reaches_the_terminal_as_a_command\[200-60\]",
 )
@@ -52,10 +58,8 @@ check wait for longer than anybody does."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what takes long, and give one worker all that imports the big libraries."""
+    """Mark what takes long."""
     for item in items:
-        if item.get_closest_marker("oracle") is not None:
-            item.add_marker(pytest.mark.xdist_group("oracle"))
         if any(re.search(f"^tests/{each}", item.nodeid) for each in THOROUGH):
             item.add_marker(pytest.mark.thorough)
 

@@ -13,9 +13,6 @@ from faithtui.tui.help import words_of
 from faithtui.tui.keys import KeyNames
 from tests.docs.generate import DOCS, PACKAGE, PAGES, PARTS, ROOT, main, wanted
 
-# The pages take half a minute to generate, and every worker would do it by itself.
-pytestmark = pytest.mark.xdist_group("generated pages")
-
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:

@@ -29,6 +29,12 @@ def give(terminal: Terminal, keys: str) -> None:
     terminal.press("y", "n", "y")
 
 
+def wait_for_one_more(terminal: Terminal) -> None:
+    """Wait until one of the three that nobody waited for was saved, or was told to be too early."""
+    refusal = "nothing was saved"
+    terminal.wait(lambda: len(saved(terminal)) > 2 or refusal in terminal.screen.text)
+
+
 def is_whole(store: Path) -> bool:
     """Whether the log was folded into the store: it was closed, and not left behind."""
     return not store.with_name(f"{store.name}-wal").exists()
@@ -52,7 +58,7 @@ def test_a_signal_ends_the_app_and_gives_the_terminal_back(
 ) -> None:
     with Terminal(command(judged), environment) as terminal:
         give(terminal, "yn")
-        terminal.wait(lambda: len(saved(terminal)) > 2)
+        wait_for_one_more(terminal)
         os.kill(terminal.process.pid, number)
         assert terminal.wait_end() == 128 + number
         told = Counter(saved(terminal))
@@ -82,7 +88,7 @@ def test_a_terminal_that_closes_while_an_editor_is_open_ends_the_app(
     program = [sys.executable, "-m", "faithtui", "--store", str(judged)]
     with Terminal(program, {**environment, "VISUAL": str(stubborn)}) as terminal:
         give(terminal, "yn")
-        terminal.wait(lambda: len(saved(terminal)) > 2)
+        wait_for_one_more(terminal)
         terminal.press("\x05")
         terminal.wait(opened.exists)
         told = Counter(saved(terminal))
