@@ -148,7 +148,7 @@ def _delete(options: Common, plan: "Callable[[Store, str], Deletion]", *, yes: b
         if not _is_meant(yes=yes):
             say("nothing was deleted")
             return 1
-        done = deletion.delete()
+        done = deletion.delete(counts)
     if options.json:
         put_json({"kind": deletion.kind, "counts": dict(done.counts), "remains": done.remains})
     else:

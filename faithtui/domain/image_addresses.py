@@ -15,11 +15,15 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 ANY_HOST = "*"
 """Stands for every public host, where hosts are named."""
 
-_PRIVATE_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home")
+_PRIVATE_NAMES = frozenset(
+    {"localhost", "localdomain", "local", "internal", "intranet", "private", "corp", "lan", "home"}
+    | {"test", "onion"}
+)
 """Last parts of names that no public name has.
 
 Source:
-    RFC 6761 (localhost), RFC 6762 (local) and its appendix G (intranet, internal, home, lan).
+    RFC 6761 (localhost, test), RFC 6762 (local) and its appendix G (intranet, internal, private,
+    corp, home, lan), RFC 7686 (onion).
 """
 
 _ARPA = "home.arpa"
@@ -27,17 +31,73 @@ _ARPA = "home.arpa"
 
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9_.-]{0,251}[a-z0-9])?")
 
+_DEVIATION = re.compile("[\u00df\u03c2\u200c\u200d]")
+"""Characters with which a name leads to one host or to another, by the version of its rules.
+
+Source:
+    Unicode Technical Standard 46, deviation characters: IDNA 2003 maps them, IDNA 2008 keeps them.
+"""
+
 _NUMERIC = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+)){0,3}")
 """Forms of an IPv4 address that browsers and libraries of C read: `127.1`, `0x7f000001`."""
 
-_SECRET_NAME = re.compile(
-    r"(?:^|[._-])(?:api_?key|apikey|access_?key_?id|token|secret|password|passwd|credentials?"
-    r"|signature|security-token)$|^(?:key|sig|auth|authorization|awsaccesskeyid|googleaccessid"
-    r"|jwt|session|sessionid|hdnea|hdnts)$",
-    re.IGNORECASE,
+_SECRET_WORDS = frozenset(
+    {
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "pwd",
+        "pass",
+        "passphrase",
+        "credential",
+        "credentials",
+        "sig",
+        "signature",
+    }
 )
-"""Names of parameters by which an address lets its bearer in: signatures of Amazon S3, Google
-Cloud Storage, Azure and CloudFront, and keys."""
+"""Words in names of parameters by which an address lets its bearer in: signatures of Amazon S3,
+Google Cloud Storage, Azure and CloudFront, and keys."""
+
+_SECRET_NAMES = frozenset(
+    {
+        "key",
+        "auth",
+        "authorization",
+        "jwt",
+        "session",
+        "sessionid",
+        "phpsessid",
+        "jsessionid",
+        "apikey",
+        "accesskey",
+        "authkey",
+        "secretkey",
+        "privatekey",
+        "awsaccesskeyid",
+        "googleaccessid",
+        "hdnea",
+        "hdnts",
+    }
+)
+"""Such names as a whole, in lower case and without what is between their words."""
+
+_OWNERS_OF_KEYS = frozenset(
+    {
+        "api",
+        "access",
+        "auth",
+        "private",
+        "secret",
+        "subscription",
+        "shared",
+        "account",
+    }
+)
+"""Words before `key` that make it one that lets its bearer in."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+"""Words of a name: `accessToken`, `X-Amz-Signature`, `x[token]`, `APIKey`."""
 
 
 def host_of(address: str) -> str | None:
@@ -70,19 +130,27 @@ def is_allowed(host: str, allowed: Collection[str]) -> bool:
 def has_credential(address: str) -> bool:
     """Say whether an address holds a user name or password, or a parameter that signs it.
 
-    Told of addresses of any form, so that a message never shows what is in them.
+    Told of addresses of any form, so that a message never shows what is in them. An address within
+    a parameter counts as well.
     """
     rest = address.partition("://")[2] or address
     # Not cut at ? and #: an unescaped password may hold them.
     if "@" in re.split(r"[/\\]", rest, maxsplit=1)[0]:
         return True
-    _, _, tail = address.partition("?")
-    query, _, fragment = tail.partition("#")
-    if not tail:
-        fragment = address.partition("#")[2]
-    named = "&".join((query, fragment)).replace(";", "&")
-    pairs = parse_qsl(named, keep_blank_values=True)
-    return any(_SECRET_NAME.search(name.strip()) for name, _ in pairs)
+    # Parameters stand behind ?, # and, within a path, behind a semicolon.
+    pairs = parse_qsl(re.sub("[?#;]", "&", rest.partition("/")[2]), keep_blank_values=True)
+    pairs += parse_qsl(re.sub("[?#;]", "&", rest), keep_blank_values=True)
+    return any(
+        _is_secret(name) or ("://" in value and has_credential(value)) for name, value in pairs
+    )
+
+
+def _is_secret(name: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(name)]
+    return "".join(words) in _SECRET_NAMES or any(
+        word in _SECRET_WORDS or (word == "key" and before in _OWNERS_OF_KEYS)
+        for before, word in zip(["", *words], words, strict=False)
+    )
 
 
 def why_never_passed_on(address: str) -> str | None:
@@ -125,7 +193,7 @@ def is_public(host: str) -> bool:
 def format_address(address: str) -> str:
     """Write an address for a message, without what may be a secret: user, password, parameters."""
     _, at, rest = address.rpartition("@")
-    return ("…@" if at else "") + re.split(r"[?#]", rest, maxsplit=1)[0]
+    return ("…@" if at else "") + re.split("[?#;]", rest, maxsplit=1)[0]
 
 
 def _parts(address: str) -> SplitResult | None:
@@ -141,7 +209,9 @@ def _parts(address: str) -> SplitResult | None:
 
 def _host(text: str) -> str | None:
     """Fold a name the way programs that look it up do."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u3002", ".")
+    folded = unicodedata.normalize("NFKC", text).lower().replace("\u3002", ".")
+    if _DEVIATION.search(folded):
+        return None
     folded = folded.removesuffix(".")
     if ":" in folded:
         try:
@@ -186,15 +256,20 @@ def _number(text: str) -> int:
 
 def _is_global(found: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Say whether an address is of the public internet, and so is any that it stands for."""
-    if found.is_multicast or not found.is_global:
-        return False
     if isinstance(found, ipaddress.IPv4Address):
-        return True
-    inner = [found.ipv4_mapped, found.sixtofour, *(found.teredo or ())]
-    if found in _NAT64:
-        inner.append(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
-    return all(each is None or _is_global(each) for each in inner)
+        return found.is_global and not found.is_multicast
+    if any(found in network for network in _OF_IPV4):
+        return _is_global(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
+    inner = [found.sixtofour, *(found.teredo or ())]
+    return (
+        found in _UNICAST
+        and found.is_global
+        and all(each is None or _is_global(each) for each in inner)
+    )
 
 
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""Addresses by which an IPv6 network reaches IPv4. Source: RFC 6052."""
+_OF_IPV4 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::ffff:0:0/96"))
+"""Addresses that stand for one of IPv4. Source: RFC 6052, RFC 4291 section 2.5.5.2."""
+
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""The only addresses of IPv6 that were given to the public internet. Source: RFC 4291, IANA."""

@@ -20,7 +20,7 @@ class Limit:
     what: str
     """Its name in a sentence, such as `a note`."""
     most: int
-    unit: Literal["characters", "bytes", "words"]
+    unit: Literal["characters", "bytes", "words", "values"]
     way_out: str
     """What to do instead, in words that follow a semicolon."""
 
@@ -54,6 +54,15 @@ RECORD = Limit(
     "split the conversation, or give its images as `path`",
 )
 """One line of a file of JSON lines, or one element of a JSON array."""
+
+RECORD_VALUES = Limit(
+    "a record",
+    1_000_000,
+    "values",
+    "split the conversation, or leave out metadata that is not text",
+)
+"""Numbers, texts, lists and objects together, counted by brackets and commas, of which texts have
+some too. Each takes a hundred bytes of memory and more, whatever it takes in the file."""
 
 IMAGES = Limit(
     "the images of a conversation",

@@ -230,7 +230,7 @@ class Asker:
 
         A cut answer is asked for again with a higher limit, another one with what is wrong with it.
         """
-        request, doublings, repairs = self._find_answered_form(question, request)
+        request, doublings, repairs = self._find_next_form(question, request, asked_after)
         while True:
             may_double = doublings < DOUBLINGS
             try:
@@ -254,23 +254,32 @@ class Asker:
                 repairs += 1
                 request = repaired(request, question.prompt, error, repairs)
 
-    def _find_answered_form(
-        self, question: Question[Any], request: JudgeRequest
+    def _find_next_form(
+        self, question: Question[Any], request: JudgeRequest, asked_after: int
     ) -> tuple[JudgeRequest, int, int]:
-        """Find the form of a question that got a usable answer, after others that got none.
+        """Find the form of a question that got a usable answer, or the next one to be asked.
+
+        A process may have ended after an answer that could not be used; that one is not bought
+        again, unless the question was asked for again since.
 
         Returns:
             The form, how often its limit was raised, and how often it was repaired; the first form
-            where none has a usable answer.
+            where all came to nothing.
         """
         form, doublings, repairs = request, 0, 0
+        is_asked_again, answers = False, 0
         while True:
             key = reply_key(self._judge.fingerprint, form)
             if self._replies.find(key) is not None:
                 return form, doublings, repairs
             stored = self._replies.find_unusable(key)
             if stored is None:
-                break
+                if is_asked_again:
+                    break
+                question.count.answers += answers
+                return form, doublings, repairs
+            is_asked_again = is_asked_again or 0 < stored.number <= asked_after
+            answers += 1 + self._sender.count_unreadable(key)
             try:
                 understood(question, from_store(stored))
             except JudgeReplyTruncated:

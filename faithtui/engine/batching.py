@@ -181,9 +181,7 @@ def _reopened(store: Store, row: RunRow) -> RunRow:
     """Make conversations pending again that failed or lack a verdict, unless it is under way."""
     if row.state not in _SETTLED or store.batches.out(row.id).questions:
         return row
-    unfinished = store.runs.unfinished(row.id)
-    store.batches.forget(row.id, unfinished)
-    store.runs.reopen_unfinished(row.id, unfinished)
+    store.runs.reopen_unfinished(row.id, store.runs.unfinished(row.id))
     return store.runs.row(row.id)
 
 

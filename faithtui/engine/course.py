@@ -31,7 +31,7 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.engine.image_hosts import check_images
+from faithtui.engine.image_hosts import check_images, without_bytes
 from faithtui.engine.item_checks import ItemChecks
 from faithtui.engine.judged_conversations import CheckRules
 from faithtui.engine.leasing import StoreLeases
@@ -230,7 +230,7 @@ async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
     windows = metric.windows(conversation)
     ask = asker.on_behalf_of(item.id, asked_after=item.asked_after)
     try:
-        check_images(conversation.images, course.row.spec.judge, course.image_hosts)
+        check_images(without_bytes(conversation.images), course.row.spec.judge, course.image_hosts)
         findings = await metric.gather(conversation, ask, claims)
         assessments = [metric.assess(findings, window) for window in windows]
         failures = await _store_windows(course, item, assessments)

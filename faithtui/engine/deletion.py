@@ -1,18 +1,19 @@
 """Deleting data sets, imports, people and runs: what is meant, and what stands against it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from faithtui.domain.conversation import content_hash
 from faithtui.domain.ids import ConversationId, RunId
+from faithtui.engine.leasing import is_gone
 from faithtui.engine.run_workers import read_run
 from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import InputError, StoreError
 from faithtui.interchange.readers import read_records, source_name
-from faithtui.store.deletion_records import Deleted, DeletionKind
+from faithtui.store.deletion_records import Deleted, DeletionGuard, DeletionKind
 from faithtui.store.records import RunState
-from faithtui.store.store import Store
+from faithtui.store.store import Store, utc_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +23,25 @@ class Deletion:
     kind: DeletionKind
     title: str
     """What it is, for a question."""
-    carry_out: Callable[[bool], Deleted]
-    """Deletes it; with True only counts what would go."""
+    carry_out: Callable[[DeletionGuard | None], Deleted]
+    """Deletes it while the guard holds; without one only counts what would go."""
 
     def count(self) -> dict[str, int]:
         """Say how much would go, by what it is; {} for nothing."""
-        return dict(self.carry_out(True).counts)
+        return dict(self.carry_out(None).counts)
 
-    def delete(self) -> Deleted:
-        """Delete it.
+    def delete(self, counts: Mapping[str, int]) -> Deleted:
+        """Delete it, if it is still what was counted, and nobody works on it.
+
+        Args:
+            counts: As `count` gave them, and as somebody agreed to.
 
         Raises:
-            StoreError: It cannot be written; nothing was deleted.
+            StoreError: It cannot be written, is another by now, or a run of it is on; nothing was
+                deleted.
         """
-        return self.carry_out(False)
+        now = utc_now()
+        return self.carry_out(DeletionGuard(lambda worker: is_gone(worker, now), counts))
 
 
 def plan_dataset_deletion(store: Store, name: str, by: str) -> Deletion:
@@ -89,7 +95,7 @@ def plan_person_deletion(store: Store, name: str, by: str) -> Deletion:
     found = Deletion(
         DeletionKind.PERSON,
         f"everything that `{name}` said",
-        lambda count_only: store.deletions.person(name, by, count_only=count_only),
+        lambda guard: store.deletions.person(name, by, count_only=guard is None, guard=guard),
     )
     if not found.count():
         raise StoreError(
@@ -108,7 +114,7 @@ def plan_run_deletion(store: Store, number: RunId, by: str) -> Deletion:
     return Deletion(
         DeletionKind.RUN,
         f"run {number}",
-        lambda count_only: store.deletions.run(number, by, count_only=count_only),
+        lambda guard: store.deletions.run(number, by, count_only=guard is None, guard=guard),
     )
 
 
@@ -119,7 +125,9 @@ def _conversations(
     return Deletion(
         kind,
         title,
-        lambda count_only: store.deletions.conversations(kind, numbers, by, count_only=count_only),
+        lambda guard: store.deletions.conversations(
+            kind, numbers, by, count_only=guard is None, guard=guard
+        ),
     )
 
 

@@ -118,7 +118,7 @@ def check_images(images: Iterable[Image], judge: str, allowed: Collection[str]) 
     """Refuse images of which a judge may not be sent the address, before it is asked anything.
 
     Args:
-        images: Those that have bytes are passed over.
+        images: Those of which the bytes are not at hand.
         judge: Reference of the judge.
         allowed: As in `check_image_hosts`.
 
@@ -127,8 +127,13 @@ def check_images(images: Iterable[Image], judge: str, allowed: Collection[str]) 
     """
     if not is_ours(judge):
         for image in images:
-            if image.url is not None and not image.media_type:
+            if image.url is not None:
                 check_address(image, judge, allowed)
+
+
+def without_bytes(images: Iterable[Image]) -> list[Image]:
+    """Choose the images of a stored conversation that are an address alone."""
+    return [image for image in images if not image.media_type]
 
 
 def check_address(image: Image, judge: str, allowed: Collection[str]) -> None:

@@ -144,7 +144,7 @@ class StoreLeases:
                 await asyncio.wrap_future(self._store.submit(self._store.calls.beat, self._uid))
 
     def _is_dead(self, other: WorkerRow) -> bool:
-        if other.host == _this_host() and not _is_running(other):
+        if _is_of_this_machine(other) and not _is_running(other):
             return True
         beats, since = self._seen.get(other.uid, (-1, 0.0))
         if other.beats != beats:
@@ -163,7 +163,7 @@ def is_gone(other: WorkerRow, now: datetime) -> bool:
         other: The process.
         now: By the clock of this machine.
     """
-    if other.host == _this_host():
+    if _is_of_this_machine(other):
         return not _is_running(other)
     return other.beat_at is None or (now - other.beat_at).total_seconds() > SILENT_S
 
@@ -172,25 +172,56 @@ def _this_host() -> str:
     return socket.gethostname()
 
 
+def _is_of_this_machine(other: WorkerRow) -> bool:
+    """Whether the system can be asked for a process by its number.
+
+    Containers may share the name of a machine and number their processes each for itself.
+    """
+    if other.host != _this_host():
+        return False
+    theirs = (other.process or "").split()
+    ours = (_process_of(os.getpid()) or "").split()
+    # Of the same boot, in another space of numbers. After a restart all of before are gone.
+    return not (len(theirs) == len(ours) == 3 and theirs[0] == ours[0] and theirs[1] != ours[1])
+
+
 def _is_running(other: WorkerRow) -> bool:
     """Whether a process of this machine is there, and is not a later one with its number."""
+    if not is_process_there(other.pid):
+        return False
+    known = _process_of(other.pid)
+    return (
+        other.process is None
+        or known is None
+        or _without_space(other.process) == (_without_space(known))
+    )
+
+
+def is_process_there(pid: int) -> bool:
+    """Whether this machine has a process with a number; True where that cannot be asked."""
     if os.name == "nt":  # there, this very call would end the process
         return True
     try:
-        os.kill(other.pid, 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except OSError:  # somebody else's process, so there is one
         pass
-    return other.process is None or other.process == _process_of(other.pid)
+    return True
+
+
+def _without_space(process: str) -> tuple[str, str]:
+    boot, *_, began = process.split()
+    return boot, began
 
 
 def _process_of(pid: int) -> str | None:
     """Tell a process from later ones with its number: by the boot and the tick it began in.
 
     Returns:
-        None where the system does not say; Linux does. After a restart numbers begin anew, in
-        containers always with the same ones.
+        The boot, the space of numbers it is in, as far as it is known, and the tick. None where
+        the system does not say, or not of others' processes; Linux does. After a restart numbers
+        begin anew, in containers always with the same ones.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -198,4 +229,9 @@ def _process_of(pid: int) -> str | None:
     except OSError:
         return None
     # The name of the program stands in brackets before and may hold blanks; field 22 is meant.
-    return f"{boot} {stat.rpartition(')')[2].split()[19]}"
+    began = stat.rpartition(")")[2].split()[19]
+    try:
+        space = Path(f"/proc/{pid}/ns/pid").readlink()
+    except OSError:
+        return f"{boot} {began}"
+    return f"{boot} {space} {began}"

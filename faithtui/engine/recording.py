@@ -17,7 +17,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.image_hosts import check_address
 from faithtui.engine.keeping import Asked
 from faithtui.engine.unstored_replies import UnstoredReplies
-from faithtui.errors import StoreBusy, StoreError, StoreFull
+from faithtui.errors import StoreBusy, StoreFull
 from faithtui.judges.base import ImageData
 from faithtui.judges.endpoints import is_ours
 from faithtui.store.records import AskedReply, RunTotals, StoredReply
@@ -184,8 +184,9 @@ class StoreReplies:
         )
         try:
             totals = await self._recorder.add(self._recorder.store.calls.save, meant, reply)
-        except (StoreError, asyncio.CancelledError):
-            # Given up while it waited, it may be stored nevertheless; it is never counted twice.
+        except BaseException:
+            # Whatever ended it, the reply was paid for. Given up while it waited, it may be stored
+            # nevertheless; it is never counted twice.
             self._recorder.unstored.add(meant, reply)
             raise
         if totals is not None:

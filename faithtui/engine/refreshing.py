@@ -27,7 +27,7 @@ from faithtui.engine.asking import Asker, BoundAsk
 from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.course import judge_of, same_metric
 from faithtui.engine.examples import kept
-from faithtui.engine.image_hosts import check_images
+from faithtui.engine.image_hosts import check_images, without_bytes
 from faithtui.engine.ladder import Ladder
 from faithtui.engine.pricing import TablePrices
 from faithtui.engine.recording import Recorder, StoreImages, StoreReplies
@@ -96,7 +96,7 @@ async def ask_afresh(
     if judge is None:
         judge = judge_of(row, around)
     conversation = store.conversations.get(view.item.conversation)
-    check_images(conversation.images, row.spec.judge, around.image_hosts)
+    check_images(without_bytes(conversation.images), row.spec.judge, around.image_hosts)
     # Counted over the conversation: questions about several claims of a document are the same.
     earlier = [each.replicate for each in store.calls.fresh(item)]
     replicate = max([FIRST_REPLICATE - 1, *earlier]) + 1

@@ -9,12 +9,14 @@ reads them into it first. Nothing here may ask a judge.
 import contextlib
 import hashlib
 import json
+import os
 import uuid
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from faithtui.engine.leasing import is_process_there
 from faithtui.errors import ExportError, StoreError
 from faithtui.files import write_text
 from faithtui.paths import state_dir
@@ -42,6 +44,7 @@ class UnstoredReplies:
         Args:
             store: Absolute path of the store.
         """
+        self._reserve = f"{_RESERVE}-{os.getpid()}"
         name = hashlib.sha256(str(store).encode("utf-8", "surrogateescape")).hexdigest()[:16]
         self._beside = store.with_name(f"{store.name}-replies")
         self._folders = (self._beside, state_dir() / "replies" / name)
@@ -52,9 +55,12 @@ class UnstoredReplies:
     def reserve(self) -> Iterator[None]:
         """Hold room beside the store for as long as questions are asked."""
         # Without it replies are written as long as there is room, which is so nearly always.
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             self._beside.mkdir(mode=0o700, exist_ok=True)
-            (self._beside / _RESERVE).write_bytes(bytes(RESERVE_BYTES))
+            for path in self._beside.glob(f"{_RESERVE}-*"):
+                if not is_process_there(int(path.name.removeprefix(f"{_RESERVE}-"))):
+                    path.unlink(missing_ok=True)  # a kill left it
+            (self._beside / self._reserve).write_bytes(bytes(RESERVE_BYTES))
         try:
             yield
         finally:
@@ -88,7 +94,7 @@ class UnstoredReplies:
 
     def _release(self) -> None:
         with contextlib.suppress(OSError):
-            (self._beside / _RESERVE).unlink()
+            (self._beside / self._reserve).unlink()
         for folder in self._folders:
             with contextlib.suppress(OSError):
                 folder.rmdir()  # only where it is empty
@@ -128,7 +134,10 @@ def _read(path: Path) -> tuple[AskedReply, StoredReply] | None:
         StoreError: It is not one of ours.
     """
     try:
-        found = json.loads(path.read_bytes())
+        data = path.read_bytes()
+        if not data:  # its name is taken, and it is about to be filled
+            return None
+        found = json.loads(data)
         return AskedReply(**found["asked"]), StoredReply(**found["reply"])
     except FileNotFoundError:
         return None

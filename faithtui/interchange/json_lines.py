@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from faithtui.domain.limits import RECORD
+from faithtui.domain.limits import RECORD, RECORD_VALUES
 from faithtui.errors import InputError
 from faithtui.interchange.json_cutting import RawRecord, cut_array, cut_lines
 
@@ -182,6 +182,9 @@ class _Unusable(Exception):
 
 def _object_in(text: str) -> dict[str, object] | str:
     """Parse one record; a text says why it cannot be used."""
+    too_many = RECORD_VALUES.problem(sum(map(text.count, ",[{")))
+    if too_many is not None:
+        return f"holds too much: {too_many}"
     try:
         value: object = json.loads(
             text,

@@ -302,7 +302,7 @@ class BatchWire:
 
     def unasked(self, why: str) -> JudgeError:
         """Make the error for a question that was in a batch and was not asked."""
-        reason = self._key.redact(provider_sentence(why))
+        reason = provider_sentence(why, self._key)
         return JudgeUnavailable(
             f"{self.endpoint.host} did not ask this question: {reason}. It can be asked again"
         )

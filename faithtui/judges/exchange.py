@@ -223,7 +223,7 @@ def _envelope(
     try:
         body: object = json.loads(response.content)
     except (ValueError, RecursionError) as error:
-        start = key.redact(provider_sentence(key.redact(response.text))) or "nothing"
+        start = provider_sentence(response.text, key) or "nothing"
         raise _unreadable(endpoint, status, f"without complete JSON: {start}") from error
     if not isinstance(body, dict):
         raise _unreadable(endpoint, status, "with JSON that is no object")

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from faithtui.domain.image_addresses import format_address
 from faithtui.errors import (
     JudgeAuthFailed,
     JudgeError,
@@ -117,8 +118,7 @@ def failure(
         with_images: The question carried images.
         rung: How it asked for JSON; None when it did not.
     """
-    # Before as well: the sentence is cut to length, and half a key is recognised by nothing.
-    said = key.redact(provider_sentence(key.redact(body)))
+    said = provider_sentence(body, key)
     error = _error(status, headers, body, said, endpoint, key, with_images=with_images, rung=rung)
     error.said = said
     return error
@@ -169,7 +169,7 @@ def _error(
     if status == 409 or status >= 500:
         return JudgeUnavailable(what, status=status)
     if 300 <= status < 400:
-        target = key.redact(_plain(headers.get("location", "")))
+        target = format_address(_plain(headers.get("location", ""), key))
         return JudgeRequestRejected(
             f"{what}. It redirects to {target or 'nowhere'}: use that URL", status=status
         )
@@ -197,15 +197,19 @@ def _too_long(what: str, status: int) -> JudgeRequestRejected:
     )
 
 
-def provider_sentence(body: str) -> str:
+def provider_sentence(body: str, key: Secret | None = None) -> str:
     """Find what a provider says in an error body: its message, else the start of the text.
+
+    Args:
+        body: As it came; a key in it may be written with escapes of JSON.
+        key: What must not be shown.
 
     Returns:
         One line of printable characters, at most `MAX_SENTENCE` of them; empty for an empty body.
     """
     document = _load_json(body)
     found = next(_messages(document), None)
-    return _plain(body if found is None else found).rstrip(".")
+    return _plain(body if found is None else found, key).rstrip(".")
 
 
 def _load_json(body: str) -> object:
@@ -261,9 +265,11 @@ def _error_in(body: str) -> dict[str, object]:
     return error if isinstance(error, dict) else {}
 
 
-def _plain(text: str) -> str:
-    """Fold to one printable line: what a server says is shown in terminals."""
+def _plain(text: str, key: Secret | None) -> str:
+    """Fold to one printable line without a key: what a server says is shown in terminals."""
     # Cut before the work too: the body may be a page of megabytes.
     words = "".join(c if c.isprintable() else " " for c in text[: 20 * MAX_SENTENCE]).split()
     line = " ".join(words)
+    # Before it is cut to length: half a key is recognised by nothing.
+    line = line if key is None else key.redact(line)
     return line if len(line) <= MAX_SENTENCE else f"{line[: MAX_SENTENCE - 1]}…"

@@ -40,7 +40,8 @@ class Secret:
     def redact(self, text: str) -> str:
         """Return `text` without this key and without anything else that looks like one."""
         if self._value and self._value != NO_KEY:
-            text = text.replace(self._value, HIDDEN)
+            # A server may have wrapped the line in which it repeats the key.
+            text = re.sub(r"\s*".join(map(re.escape, self._value)), HIDDEN, text)
         return _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
 
     def __repr__(self) -> str:

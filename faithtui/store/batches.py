@@ -5,7 +5,7 @@ in every run, until a result or a reason says otherwise. A reply stays out of ev
 until somebody who knows the question has found it usable.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -251,26 +251,6 @@ class Batches:
         )
         self._database.write(lambda connection: connection.execute(change))
 
-    def forget(self, run_id: RunId, items: Sequence[ItemId]) -> None:
-        """Let the questions of conversations that came to nothing be asked afresh."""
-        of_run = select(batch.c.uid).where(batch.c.run_id == run_id)
-
-        def forget(connection: Connection) -> None:
-            for some in chunks(items):
-                connection.execute(
-                    update(batch_request)
-                    .where(
-                        batch_request.c.batch_uid.in_(of_run),
-                        batch_request.c.run_item_id.in_(some),
-                        batch_request.c.state.in_(
-                            [RequestState.UNUSABLE.value, RequestState.FAILED.value]
-                        ),
-                    )
-                    .values(state=RequestState.LEFT.value)
-                )
-
-        self._database.write(forget)
-
     def open_of(self, run_id: RunId) -> tuple[BatchRow, ...]:
         """List the batches of a run that are out or about to be, the oldest first."""
         return self._rows(batch.c.run_id == run_id, batch.c.state.in_(_OPEN))
@@ -408,3 +388,31 @@ def _owner(connection: Connection, uid: str) -> _Owner:
         .where(batch.c.uid == uid)
     ).one()
     return _Owner(row.run_id, row.judge)
+
+
+def forget_failed_questions(
+    connection: Connection, run_id: RunId, items: Collection[ItemId]
+) -> None:
+    """Let the questions of conversations whose answers came to nothing be asked afresh."""
+    of_run = select(batch.c.uid).where(batch.c.run_id == run_id)
+    for some in chunks(sorted(items)):
+        connection.execute(
+            update(batch_request)
+            .where(
+                batch_request.c.batch_uid.in_(of_run),
+                batch_request.c.run_item_id.in_(some),
+                batch_request.c.state.in_([RequestState.UNUSABLE.value, RequestState.FAILED.value]),
+            )
+            .values(state=RequestState.LEFT.value)
+        )
+
+
+def runs_with_questions_out(connection: Connection) -> frozenset[RunId]:
+    """List the runs of which questions are with a provider or in a file."""
+    statement = (
+        select(batch.c.run_id)
+        .distinct()
+        .join(batch_request, batch_request.c.batch_uid == batch.c.uid)
+        .where(batch.c.state.in_(_OPEN), batch_request.c.state == RequestState.WAITING.value)
+    )
+    return frozenset(RunId(each) for each in connection.execute(statement).scalars())

@@ -95,7 +95,7 @@ _COUNT_CALL = (
         run.c.unpriced_calls,
     )
 )
-_WORKER_COLUMNS = (
+WORKER_COLUMNS = (
     worker.c.uid,
     worker.c.host,
     worker.c.pid,
@@ -106,7 +106,7 @@ _WORKER_COLUMNS = (
     worker.c.beat_at,
 )
 _HOLDER = (
-    select(*_WORKER_COLUMNS)
+    select(*WORKER_COLUMNS)
     .select_from(lease.outerjoin(worker, worker.c.uid == lease.c.worker))
     .where(lease.c.key == bindparam("question"))
 )
@@ -334,7 +334,7 @@ class Calls:
 
     def workers(self, runs: Collection[RunId]) -> tuple[WorkerRow, ...]:
         """List the processes that say they work on one of some runs, dead ones too."""
-        statement = select(*_WORKER_COLUMNS).where(worker.c.run_id.in_(runs))
+        statement = select(*WORKER_COLUMNS).where(worker.c.run_id.in_(runs))
         with self._database.reading() as connection:
             return tuple(WorkerRow(*row) for row in connection.execute(statement))
 

@@ -323,7 +323,10 @@ class Database:
     def _engine(self, begin: str, pool: type[Pool], *, reader: bool) -> Engine:
         """Make an engine whose transactions begin with these words."""
         engine = create_engine(
-            "sqlite://", creator=lambda: self._connect(reader=reader), poolclass=pool
+            "sqlite://",
+            creator=lambda: self._connect(reader=reader),
+            poolclass=pool,
+            hide_parameters=True,  # they are anybody's texts, and would stand in a traceback
         )
         event.listen(
             engine, "begin", lambda connection: connection.exec_driver_sql(begin), named=False

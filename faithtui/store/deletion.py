@@ -21,6 +21,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Integer,
+    Select,
     Table,
     Text,
     cast,
@@ -36,9 +37,17 @@ from faithtui.domain.filters import Ground, Name, Scope, read_filter
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.sampling import CONVERSATIONS, Design, SampleKind
 from faithtui.errors import StoreError
+from faithtui.store.batches import runs_with_questions_out
+from faithtui.store.calls import WORKER_COLUMNS
 from faithtui.store.codecs import AnyRow
 from faithtui.store.database import Database
-from faithtui.store.deletion_records import NOBODY, Deleted, DeletionKind, DeletionRow
+from faithtui.store.deletion_records import (
+    NOBODY,
+    Deleted,
+    DeletionGuard,
+    DeletionKind,
+    DeletionRow,
+)
 from faithtui.store.frames import frame_of
 from faithtui.store.judge_tables import (
     batch,
@@ -49,6 +58,7 @@ from faithtui.store.judge_tables import (
     recalibration,
     worker,
 )
+from faithtui.store.records import WorkerRow
 from faithtui.store.rollups import recount_run, refresh_conversation
 from faithtui.store.tables import (
     claim,
@@ -156,6 +166,7 @@ class Deletions:
         by: str,
         *,
         count_only: bool = False,
+        guard: DeletionGuard | None = None,
     ) -> Deleted:
         """Delete conversations, and everything that runs and people said of them.
 
@@ -164,36 +175,66 @@ class Deletions:
             numbers: The conversations.
             by: Who deletes them.
             count_only: Say what would go, and delete nothing.
+            guard: What must still hold.
 
         Raises:
-            StoreError: It cannot be written; nothing was.
+            StoreError: It cannot be written, or the guard does not hold; nothing was deleted.
         """
-        return self._do(kind, by, count_only, partial(_delete_conversations, numbers=numbers))
+        work = partial(_delete_conversations, numbers=numbers)
+        runs = select(run_item.c.run_id).where(_among(run_item.c.conversation_id, numbers))
+        return self._do(kind, by, count_only, work, guard, runs)
 
-    def run(self, number: RunId, by: str, *, count_only: bool = False) -> Deleted:
+    def run(
+        self,
+        number: RunId,
+        by: str,
+        *,
+        count_only: bool = False,
+        guard: DeletionGuard | None = None,
+    ) -> Deleted:
         """Delete a run with what its judge said. Conversations and labels stay.
 
         Raises:
-            StoreError: There is no such run, or it cannot be written; nothing was.
+            StoreError: There is no such run, it cannot be written, or the guard does not hold;
+                nothing was deleted.
         """
-        return self._do(DeletionKind.RUN, by, count_only, partial(_delete_one_run, number=number))
+        work = partial(_delete_one_run, number=number)
+        runs = select(run.c.id).where(run.c.id == number)
+        return self._do(DeletionKind.RUN, by, count_only, work, guard, runs)
 
-    def person(self, name: str, by: str, *, count_only: bool = False) -> Deleted:
+    def person(
+        self,
+        name: str,
+        by: str,
+        *,
+        count_only: bool = False,
+        guard: DeletionGuard | None = None,
+    ) -> Deleted:
         """Delete everything a person said, and the name wherever it stands.
 
         Args:
             name: As reviewer or annotator.
             by: Who deletes it.
             count_only: Say what would go, and delete nothing.
+            guard: What must still hold.
 
         Raises:
-            StoreError: It cannot be written; nothing was.
+            StoreError: It cannot be written, or the guard does not hold; nothing was deleted.
         """
         name = storable(name)
         by = NOBODY if by == name else by
-        return self._do(DeletionKind.PERSON, by, count_only, partial(_delete_person, name=name))
+        work = partial(_delete_person, name=name)
+        return self._do(DeletionKind.PERSON, by, count_only, work, guard)
 
-    def _do(self, kind: DeletionKind, by: str, count_only: bool, work: _Work) -> Deleted:
+    def _do(
+        self,
+        kind: DeletionKind,
+        by: str,
+        count_only: bool,
+        work: _Work,
+        guard: DeletionGuard | None,
+        runs: Select[Any] | None = None,
+    ) -> Deleted:
         counts: Counter[str] = Counter()
 
         def count(connection: Connection) -> None:
@@ -202,7 +243,14 @@ class Deletions:
 
         def carry_out(connection: Connection) -> None:
             counts.clear()
+            if guard is not None and runs is not None:
+                _refuse_live_runs(connection, runs, guard)
             work(connection, counts)
+            if guard is not None and _without_zeros(counts) != guard.counts:
+                raise StoreError(
+                    "what it would take along changed since it was counted, so nothing was "
+                    "deleted: look at it again"
+                )
             rebuild_index(connection)
             connection.execute(
                 insert(deletion).values(
@@ -223,6 +271,22 @@ class Deletions:
 
 def _without_zeros(counts: Mapping[str, int]) -> dict[str, int]:
     return {what: count for what, count in counts.items() if count}
+
+
+def _refuse_live_runs(connection: Connection, runs: Select[Any], guard: DeletionGuard) -> None:
+    """Refuse to delete under runs that are on by now, or whose questions are out.
+
+    Raises:
+        StoreError: There is one.
+    """
+    numbers = frozenset(RunId(each) for each in connection.execute(runs).scalars())
+    statement = select(*WORKER_COLUMNS).where(_among(worker.c.run_id, numbers))
+    workers = [WorkerRow(*row) for row in connection.execute(statement)]
+    live = {each.run for each in workers if each.run is not None and not guard.is_gone(each)}
+    for number in sorted((live | runs_with_questions_out(connection)) & numbers):
+        raise StoreError(
+            f"run {number} went on since it was looked at, so nothing was deleted: stop it first"
+        )
 
 
 def _among(key: ColumnElement[Any], numbers: Collection[int]) -> ColumnElement[bool]:

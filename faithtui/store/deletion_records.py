@@ -1,9 +1,11 @@
 """What is told of deletions: before, how much they take along, and ever after, that they were."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from faithtui.store.records import WorkerRow
 
 
 class DeletionKind(StrEnum):
@@ -40,3 +42,13 @@ class Deleted:
 
 NOBODY = "(deleted)"
 """Stands where a deleted person's name stood beside something that others need."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionGuard:
+    """What must still hold in the moment of a deletion: whoever agreed may have thought long."""
+
+    is_gone: Callable[[WorkerRow], bool]
+    """Whether a process that says it works on a run does not any more."""
+    counts: Mapping[str, int]
+    """What was told would go."""

@@ -10,6 +10,7 @@ from faithtui.domain.assessment import Assessment, Claim
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.errors import StoreError
+from faithtui.store.batches import forget_failed_questions
 from faithtui.store.codecs import AnyRow, rule_to_json, span_from_row
 from faithtui.store.comparison import compare_view
 from faithtui.store.database import Database
@@ -470,6 +471,7 @@ def _reopen_unfinished(
     unfinished = [
         row for row in _find_unfinished(connection, run_id) if only is None or row.id in only
     ]
+    forget_failed_questions(connection, run_id, [ItemId(row.id) for row in unfinished])
     for row in unfinished:
         remove_failed_windows(connection, row.id)
         _close(connection, row.id, row.conversation_id, ItemState.PENDING, None, None)

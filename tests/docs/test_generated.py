@@ -1,6 +1,7 @@
 """Generated docs are what the code says, and every mark is filled."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 from faithtui.cli.main import app
 from faithtui.tui.help import words_of
 from faithtui.tui.keys import KeyNames
-from tests.docs.generate import DOCS, PACKAGE, PAGES, PARTS, ROOT, main, wanted
+from tests.docs.generate import DOCS, PACKAGE, PAGES, PARTS, ROOT, demo_example, main, wanted
 
 
 @pytest.fixture
@@ -20,10 +21,30 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(DOCS, tmp_path / "docs"))
 
 
+def example_on_the_page() -> str:
+    """Read the example of the demo's agreement as it stands."""
+    page = (DOCS / "agreement.md").read_text(encoding="utf-8")
+    _, _, rest = page.partition("<!-- generated: example -->\n")
+    return rest.partition("\n<!-- /generated: example -->")[0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def demo_is_not_judged() -> Iterator[None]:
+    """Take the demo's example for right: judging the demo takes longer than all of the rest."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PARTS, ("agreement.md", "example"), example_on_the_page)
+        yield
+
+
 @pytest.fixture(scope="module")
-def fresh() -> dict[Path, str]:
+def fresh(demo_is_not_judged: None) -> dict[Path, str]:
     """Generate once for all pages."""
     return wanted()
+
+
+@pytest.mark.thorough
+def test_the_example_is_what_the_demo_comes_to() -> None:
+    assert demo_example() == example_on_the_page()
 
 
 @pytest.mark.parametrize("name", sorted({*PAGES, *(page for page, _ in PARTS)}))

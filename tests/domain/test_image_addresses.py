@@ -46,6 +46,16 @@ PRIVATE = [
     "[::ffff:10.0.0.1]",
     "[64:ff9b::7f00:1]",
     "[2002:7f00:1::]",
+    "[fec0::1]",
+    "[64:ff9b:1::7f00:1]",
+    "[::127.0.0.1]",
+    "[::ffff:0:127.0.0.1]",
+    "[4000::1]",
+    "wiki.corp",
+    "nas.private",
+    "site.test",
+    "hidden.onion",
+    "stra\u00dfe.example.com",
     "localhost",
     "LOCALHOST.",
     "app.localhost",
@@ -91,12 +101,14 @@ def test_public_hosts_are_named_one_way(host: str, named: str) -> None:
 
 
 @given(st.ip_addresses())
-def test_an_address_is_public_exactly_when_the_standard_library_says_so(
+def test_no_address_is_public_that_the_standard_library_calls_private(
     found: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
     if isinstance(found, ipaddress.IPv6Address):
         inner = [found.ipv4_mapped, found.sixtofour, *(found.teredo or ())]
-        expected = all(each is None or each.is_global for each in (found, *inner))
+        is_global = all(each is None or each.is_global for each in (found, *inner))
+        # Nothing else of IPv6 was given to anybody.
+        expected = is_global and found in ipaddress.IPv6Network("2000::/3")
         host = f"[{found}]"
     else:
         expected = found.is_global
@@ -145,6 +157,17 @@ def test_what_is_no_web_address_goes_nowhere(address: str) -> None:
         "https://a.example/x.png?%74oken=hunter2",
         "https://a.example/x.png#access_token=hunter2",
         "https://maps.example/static?key=hunter2",
+        "https://a.example/x.png;jsessionid=hunter2",
+        "https://a.example/x.png?u=https%3A%2F%2Fbob%3Ahunter2@x.example",
+        *(
+            f"https://a.example/x.png?{name}=hunter2"
+            for name in (
+                *("accessToken", "refreshToken", "jwtToken", "clientSecret", "privateKey"),
+                *("authkey", "auth_key", "access_key", "accesskey", "x-api-key", "api.key"),
+                *("subscription-key", "pwd", "pass", "PHPSESSID", "x[token]", "APIKey"),
+                *("GoogleAccessId", "AWSAccessKeyId", "X-Amz-Security-Token"),
+            )
+        ),
     ],
 )
 def test_credentials_are_found_and_never_shown(address: str) -> None:
@@ -160,6 +183,8 @@ def test_credentials_are_found_and_never_shown(address: str) -> None:
         "https://a.example/ann@work.png",
         "https://a.example/x.png?size=2&v=3",
         "https://a.example/?sortkey=1&keyword=token",
+        "https://a.example/?passage=1&compass=2&author=a&design=b&session_count=3&monkey=4",
+        "https://a.example/?next=https://b.example/c?d=e",
     ],
 )
 def test_ordinary_addresses_hold_none(address: str) -> None:

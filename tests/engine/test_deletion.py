@@ -1,6 +1,7 @@
 """What stands against deleting: runs that are on, and questions that are out."""
 
 import asyncio
+import os
 import socket
 import sys
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.ids import RunId
 from faithtui.engine import deletion, planner, runner
 from faithtui.engine.batch_files import export_questions
 from faithtui.engine.requests import RunRequest
@@ -22,6 +24,55 @@ from tests.engine.building import CountingJudge, conversation, opened, planned, 
 def store(tmp_path: Path) -> Iterator[Store]:
     with store_with(tmp_path / "s.db", [conversation("a", 2), conversation("b", 1)]) as found:
         yield found
+
+
+def delete(plan: deletion.Deletion) -> None:
+    plan.delete(plan.count())
+
+
+def worker_of(run: RunId) -> WorkerRow:
+    """This process, as one that works on a run."""
+    now = utc_now()
+    return WorkerRow("me", socket.gethostname(), os.getpid(), 0, now, run, None, now)
+
+
+def test_a_run_that_began_while_somebody_thought_it_over_is_not_deleted(store: Store) -> None:
+    run = planned(store)
+    plans = [
+        deletion.plan_run_deletion(store, run, "ann"),
+        deletion.plan_dataset_deletion(store, "parcels", "ann"),
+    ]
+    counts = [plan.count() for plan in plans]
+    store.calls.begin(worker_of(run))
+    for plan, counted in zip(plans, counts, strict=True):
+        with pytest.raises(StoreError, match=f"run {run} went on since it was looked at"):
+            plan.delete(counted)
+    assert store.conversations.count() == 2
+    assert len(store.runs.rows()) == 1
+    store.calls.end("me")
+    plans[1].delete(counts[1])
+    assert store.conversations.count() == 0
+
+
+async def test_a_run_handed_to_a_provider_meanwhile_is_not_deleted(
+    store: Store, tmp_path: Path
+) -> None:
+    run = planner.plan(store, RunRequest(judge="vllm:w"), environ={})
+    plan = deletion.plan_run_deletion(store, run, "ann")
+    counts = plan.count()
+    assert await export_questions(store, run, tmp_path / "questions.jsonl")
+    with pytest.raises(StoreError, match=f"run {run} went on since"):
+        plan.delete(counts)
+
+
+def test_what_changed_since_it_was_counted_is_not_deleted(store: Store) -> None:
+    plan = deletion.plan_dataset_deletion(store, "parcels", "ann")
+    counts = plan.count()
+    planned(store)
+    with pytest.raises(StoreError, match="changed since it was counted"):
+        plan.delete(counts)
+    assert store.conversations.count() == 2
+    assert store.deletions.rows() == ()
 
 
 async def test_questions_that_are_out_are_waited_for(store: Store, tmp_path: Path) -> None:
@@ -44,7 +95,7 @@ async def test_a_run_whose_process_was_killed_is_deleted_with_what_the_process_l
     store.runs.set_state(run, RunState.RUNNING)
     now = utc_now()
     store.calls.begin(WorkerRow("gone", socket.gethostname(), gone.pid, 0, now, run, None, now))
-    deletion.plan_run_deletion(store, run, "ann").delete()
+    delete(deletion.plan_run_deletion(store, run, "ann"))
     assert store.runs.rows() == ()
     assert store.calls.workers([run]) == ()
 
@@ -57,7 +108,7 @@ async def test_replies_that_the_store_did_not_take_go_with_their_run(store: Stor
     unstored = UnstoredReplies(store.path)
     unstored.add(asked, reply)
     assert unstored.kept is not None
-    deletion.plan_run_deletion(store, run, "ann").delete()
+    delete(deletion.plan_run_deletion(store, run, "ann"))
     assert not unstored.kept.exists()
     assert store.calls.reply("key") is None
 
@@ -66,7 +117,7 @@ async def test_a_run_that_judges_claims_of_a_deleted_one_says_so(store: Store) -
     first = planned(store)
     await runner.execute(store, first, lambda event: None, judge=opened(CountingJudge()))
     second = planned(store, claims_run=first)
-    deletion.plan_run_deletion(store, first, "ann").delete()
+    delete(deletion.plan_run_deletion(store, first, "ann"))
     await runner.execute(store, second, lambda event: None, judge=opened(CountingJudge()))
     assert store.runs.reasons(second, ItemState.SKIPPED) == {
         "the run whose claims it judges was deleted": 2
@@ -78,6 +129,6 @@ def test_counting_and_deleting_say_the_same(store: Store) -> None:
     counts = meant.count()
     assert counts["conversations"] == 2
     assert store.conversations.count() == 2
-    done = meant.delete()
+    done = meant.delete(counts)
     assert (dict(done.counts), done.remains) == (counts, None)
     assert store.conversations.count() == 0

@@ -1,6 +1,7 @@
 """F32: a disk that is full, really full, and a file that may not grow."""
 
 import asyncio
+import os
 import resource
 import shutil
 import subprocess
@@ -9,15 +10,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.events import RunEvent, StoreTroubled
-from faithtui.engine.recording import FLOOR_BYTES
+from faithtui.engine.keeping import Asked
+from faithtui.engine.recording import FLOOR_BYTES, Recorder, StoreReplies
 from faithtui.engine.unstored_replies import UnstoredReplies
-from faithtui.errors import StoreError
+from faithtui.errors import StoreError, StoreFull
 from faithtui.store.records import AskedReply, RunState, StoredReply
 from faithtui.store.store import Store
 from tests.engine.under_faults import STEPS, Ran, environment, filled, items_of, judged
@@ -202,6 +205,52 @@ def test_f32_a_reply_is_read_back_once_however_often_that_is_interrupted(tmp_pat
         assert store.calls.reply(ASKED.key) == REPLY
         assert store.census()["judge_call"] == 1
         assert not file.parent.exists()
+
+
+async def test_f32_a_reply_is_kept_when_nobody_takes_the_news_that_the_store_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with `run --json | head -1`, whose reader is gone when the store cannot be written."""
+
+    class ReaderGoneError(Exception):
+        pass
+
+    def refuse(sentence: str | None) -> None:
+        raise ReaderGoneError
+
+    with filled(tmp_path / "s.db", 1) as store:
+        replies = StoreReplies(Recorder(store, on_trouble=refuse), "openai:m", RunId(1), None)
+        monkeypatch.setattr(store.calls, "save", Mock(side_effect=StoreFull("full")))
+        with pytest.raises(ReaderGoneError):
+            await replies.keep(Asked("k" * 64, "claims"), REPLY, usable=True)
+        monkeypatch.undo()
+        assert UnstoredReplies(store.path).read_back(store) == 1
+
+
+def test_f32_a_file_whose_name_is_taken_and_that_is_empty_stops_no_run(tmp_path: Path) -> None:
+    """As a kill leaves it on a file system without links."""
+    folder = tmp_path / "s.db-replies"
+    folder.mkdir()
+    (folder / "x.json").touch()
+    with Store.open(tmp_path / "s.db") as store:
+        UnstoredReplies(store.path).add(ASKED, REPLY)
+        assert UnstoredReplies(store.path).read_back(store) == 1
+
+
+async def test_f32_the_room_that_one_process_holds_is_let_go_of_by_no_other(
+    tmp_path: Path,
+) -> None:
+    gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await gone.wait()
+    folder = tmp_path / "s.db-replies"
+    folder.mkdir()
+    (folder / f"reserve-{gone.pid}").touch()
+    (folder / "reserve-1").touch()
+    with Store.open(tmp_path / "s.db") as store:
+        with UnstoredReplies(store.path).reserve():
+            held = {each.name for each in folder.iterdir()}
+            assert held == {"reserve-1", f"reserve-{os.getpid()}"}
+        assert [each.name for each in folder.iterdir()] == ["reserve-1"]
 
 
 def test_f32_a_reply_for_a_run_that_is_not_in_the_store_is_kept_all_the_same(

@@ -10,7 +10,12 @@ from faithtui.domain.assessment import Claim
 from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.measuring import measure, measure_async
-from faithtui.errors import ConfigError, ImagesNotSupported, JudgeRequestRejected
+from faithtui.errors import (
+    ConfigError,
+    ImageHostNotAllowed,
+    ImagesNotSupported,
+    JudgeRequestRejected,
+)
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
 from faithtui.judges.offline_judge import OfflineJudge
 from faithtui.metrics.registry import METRICS, build
@@ -186,6 +191,14 @@ def test_verbose_mode_tells_the_steps_on_stderr(capsys: pytest.CaptureFixture[st
 def test_steps_make_hostile_text_harmless() -> None:
     talk = single_turn("Q?", "It \x1b[31mleaves\x1b[0m within two days.", ["It leaves."])
     assert "\x1b" not in measure(talk).steps()
+
+
+def test_an_address_without_bytes_goes_to_no_host_that_was_not_named() -> None:
+    image = Image("a" * 64, "image/png", "https://evil.example.com/x.png")
+    document = Document("It is a heron.", images=(image,))
+    talk = Conversation.of(Turn("user", "What is it?"), Turn("assistant", "A heron.", (document,)))
+    with pytest.raises(ImageHostNotAllowed, match=r"evil\.example\.com"):
+        measure(talk, judge="openai:large")
 
 
 def test_images_reach_a_judge_that_takes_them_and_no_other() -> None:

@@ -205,3 +205,25 @@ async def test_a_question_that_was_repaired_is_not_bought_again(
         second = await judged(store, server, provider)
     assert len(last.entries) == 1
     assert second.entries == [], "nor by another run"
+
+
+@providers
+async def test_after_a_stop_between_an_answer_and_its_repair_only_the_repair_is_asked(
+    tmp_path: Path, server: FaultServer, provider: str
+) -> None:
+    """Measured: the answer that could not be used was bought once more."""
+    claim = await last_claim(tmp_path / "sound.db", server, provider)
+    server.config.rules = (
+        PROVED,
+        Rule((Fault("truncated_content"),), attempts=(2,), contains=claim),
+        Rule((Fault("status", status=401),), contains=claim),
+    )
+    with filled(tmp_path / "s.db", TALKS) as store:
+        first = await judged(store, server, provider)
+        assert first.state is not RunState.DONE
+        spoiled = {each.question for each in first.entries if each.kind == "truncated_content"}
+        server.config.rules = ()
+        last = await judged(store, server, provider, run=first.run)
+        assert last.row.done == TALKS
+    again = [each.is_repair for each in last.entries if each.question in spoiled]
+    assert again == [True]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.engine import runner
+from faithtui.engine import leasing, runner
 from faithtui.engine.events import ItemFinished, RunEvent
 from faithtui.engine.leasing import SILENT_S, StoreLeases
 from faithtui.engine.run_workers import read_run, read_runs
@@ -120,3 +120,38 @@ def test_of_several_one_is_enough(store: Store, run: RunId) -> None:
     mine = worker(run)
     store.calls.begin(WorkerRow("mine", mine.host, mine.pid, 0, mine.started_at, run))
     assert read_run(store, run).state is RunState.RUNNING
+
+
+@pytest.mark.skipif(not Path("/proc/self/ns/pid").exists(), reason="the system does not tell")
+async def test_a_container_with_the_name_of_this_machine_is_another_machine(
+    store: Store, run: RunId
+) -> None:
+    """Its process has a number that nobody has here, or that another one has."""
+    gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await gone.wait()
+    mine = leasing._process_of(os.getpid())
+    assert mine is not None
+    boot, _, began = mine.split()
+    now = utc_now()
+    for pid in (gone.pid, os.getpid()):
+        theirs = worker(run, pid=pid, process=f"{boot} pid:[1] {began}7", beat_at=now)
+        assert not leasing.is_gone(theirs, now)
+        assert leasing.is_gone(theirs, now + timedelta(seconds=SILENT_S + 1))
+
+
+def test_a_process_that_the_system_does_not_show_is_running(
+    store: Store, run: RunId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of another user where /proc is mounted with hidepid."""
+    monkeypatch.setattr(leasing, "_process_of", lambda pid: None)
+    assert not leasing.is_gone(worker(run, process="boot pid:[1] 7"), utc_now())
+
+
+def test_a_process_that_was_written_down_without_its_space_is_known(
+    store: Store, run: RunId
+) -> None:
+    mine = leasing._process_of(os.getpid())
+    assert mine is not None
+    boot, *_, began = mine.split()
+    assert not leasing.is_gone(worker(run, process=f"{boot} {began}"), utc_now())
+    assert leasing.is_gone(worker(run, process=f"{boot} {began}7"), utc_now())

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.limits import RECORD
+from faithtui.domain.limits import RECORD, RECORD_VALUES
 from faithtui.errors import InputError
 from faithtui.interchange import json_cutting
 from faithtui.interchange.json_cutting import RawRecord, cut_array, cut_lines
@@ -185,3 +186,20 @@ def test_what_must_be_lines_is_no_array(tmp_path: Path) -> None:
     path.write_bytes(b'[{"a": 1}]')
     with pytest.raises(InputError, match="is one JSON array; expected UTF-8 text with one JSON"):
         list(read_json_lines(path))
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "1"])
+def test_a_record_of_too_many_values_is_refused_before_it_fills_the_memory(
+    tmp_path: Path, value: str
+) -> None:
+    """Measured: 30 MB of empty lists took 1.5 GB."""
+    path = tmp_path / "dense.jsonl"
+    dense = ",".join([value] * RECORD_VALUES.most)
+    path.write_text(f'{{"id": "a", "metadata": [{dense}]}}\n{{"id": "b"}}\n', encoding="utf-8")
+    tracemalloc.start()
+    first, second = read_json_lines(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "a record may have 1,000,000 values, and this has " in str(first.found)
+    assert second.found == {"id": "b"}
+    assert peak < 10 * path.stat().st_size

@@ -100,3 +100,25 @@ def test_names_in_a_batch_lead_back_to_their_questions(uid: str, ids: list[str])
 )
 def test_times_of_both_providers_are_read(value: object, moment: datetime | None) -> None:
     assert moment_or_none(value) == moment
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "x" * 290 + " Invalid key Zm9v/YmFyQmF6UXV4.",
+        "Invalid key Zm9v/YmFy\n  QmF6UXV4.",
+    ],
+)
+def test_no_part_of_a_key_is_shown_however_it_is_written(said: str) -> None:
+    assert ENDPOINT is not None
+    body = json.dumps({"error": {"message": said}}).replace("/", "\\/")
+    error = failure(500, {}, body, ENDPOINT, Secret("Zm9v/YmFyQmF6UXV4"))
+    assert "Zm9v" not in str(error)
+    assert "QmF6" not in str(error)
+
+
+def test_where_a_server_redirects_to_is_told_without_a_password() -> None:
+    assert ENDPOINT is not None
+    headers = {"location": "https://ann:hunter2@b.example/v1?token=hunter3"}
+    error = failure(302, headers, "", ENDPOINT, Secret(KEY))
+    assert "redirects to …@b.example/v1: use that URL" in str(error)

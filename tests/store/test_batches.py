@@ -14,7 +14,7 @@ from faithtui.store.batch_records import (
     RequestState,
     WaitingQuestion,
 )
-from faithtui.store.records import StoredReply
+from faithtui.store.records import ItemState, StoredReply
 from faithtui.store.store import Store
 from tests.store.building import SPEC, talk
 
@@ -126,7 +126,9 @@ def test_what_came_to_nothing_is_forgotten_for_some_conversations(store: Store, 
     store.batches.plan(run, "b1", asked)
     store.batches.answer("b1", [QuestionResult(2, REPLY)])
     store.batches.end("b1", "no")
-    store.batches.forget(run, [first])
+    for item in (first, second):
+        store.runs.finish_item(item, ItemState.FAILED, "no")
+    store.runs.reopen_unfinished(run, [first])
     assert store.batches.last(run, "k1") is None
     assert store.batches.last(run, "k2") is not None
     kept = store.batches.last(run, "k3")
