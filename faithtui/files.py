@@ -65,11 +65,11 @@ def replacing(path: Path, *, force: bool) -> Iterator[Path]:
         ExportError: It is a store, is there already, or cannot be written.
     """
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            yield path  # not by its links: those of an open pipe lead to no name
+            return
         target = _resolve_links(path)
         check_target(path, force=force)
-        if target.exists() and not target.is_file():
-            yield target
-            return
         number, name = tempfile.mkstemp(dir=target.parent, prefix=PART_OF_FILE)
         os.close(number)
         new = Path(name)
@@ -111,6 +111,8 @@ def check_target(path: Path, *, force: bool) -> None:
     Raises:
         ExportError: It is a directory, a store, or there already and not to be replaced.
     """
+    if not path.name:
+        raise ExportError("the name of a file to write is empty; name a file")
     target = _resolve_links(path)
     if target.is_dir():
         raise ExportError(f"{path} is a directory; name a file in it")

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from faithtui.cli.opening import store_path
+from faithtui.cli.opening import make_store_directory, store_path
 from faithtui.cli.output import plural, put, put_json, say
 from faithtui.config import load_settings
 from faithtui.errors import StoreError
-from faithtui.files import make_directory
 from faithtui.store.backups import back_up, restore
 from faithtui.store.salvage import salvage
 
@@ -25,7 +24,7 @@ def restore_backup(store: Path | None, file: Path, *, as_json: bool) -> int:
     """Put a copy in the place of the store."""
     path = store_path(store, load_settings())
     if store is None:
-        make_directory(path.parent)
+        make_store_directory(path)
     aside = restore(file, path)
     if as_json:
         put_json({"store": str(path), "before": None if aside is None else str(aside)})
@@ -61,7 +60,7 @@ def salvage_store(store: Path | None, new: Path, *, as_json: bool) -> int:
                 put(f"{table:<22}{rows:>10,}  {', '.join(notes)}".rstrip())
         if found.file is not None:
             count = plural(lost, "row")
-            say(f"{count} refer to lost rows or were changed; they are in {found.file}")
+            say(f"{count} not taken over: changed, or of a lost row; see {found.file}")
         say(f"use it with --store {new}, or put it in place: faithtui backup --restore {new}")
     return StoreError.exit_code if found.damaged or lost else 0
 

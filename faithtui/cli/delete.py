@@ -12,6 +12,7 @@ from faithtui.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from faithtui.engine.deletion import Deletion
+    from faithtui.store.deletion_records import DeletionKind
     from faithtui.store.store import Store
 
 delete = typer.Typer(
@@ -152,8 +153,8 @@ def _delete(options: Common, plan: "Callable[[Store, str], Deletion]", *, yes: b
     if options.json:
         put_json({"kind": deletion.kind, "counts": dict(done.counts), "remains": done.remains})
     else:
-        put(f"deleted: {format_counts(dict(done.counts))}")
-    say(_where_copies_may_be(opened.path))
+        put(f"deleted {deletion.title}")
+    say(_where_copies_may_be(opened.path, deletion.kind))
     if done.remains is not None:
         say(done.remains)
         return StoreError.exit_code
@@ -179,16 +180,28 @@ def _is_meant(*, yes: bool) -> bool:
         return input().strip().casefold() == "yes"
     except EOFError:
         return False
+    except KeyboardInterrupt:
+        say("\nnothing was deleted")
+        raise
 
 
-def _where_copies_may_be(store: Path) -> str:
+def _where_copies_may_be(store: Path, kind: "DeletionKind") -> str:
     from faithtui.logbook import PROMPTS_FILE
     from faithtui.paths import log_dir
     from faithtui.store.backups import copies_of
+    from faithtui.store.deletion_records import DeletionKind
 
+    back = {
+        DeletionKind.RUN: "its verdicts do not come back; a new run asks the judge again",
+        DeletionKind.PERSON: "labels come back with a label bundle that is merged, and with a "
+        "later import of a file that holds them",
+    }.get(
+        kind,
+        "it comes back with a later import of the file, and labels with a label bundle that is "
+        "merged",
+    )
     words = (
-        "it can come back: from a later import of the file, and from a label bundle that is "
-        "merged. Copies of the store, exported files, the log and what was sent to a judge are "
+        f"{back}. Copies of the store, exported files, the log and what was sent to a judge are "
         "not touched"
     )
     known = [*copies_of(store), *(path for path in [log_dir() / PROMPTS_FILE] if path.exists())]

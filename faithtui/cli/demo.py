@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from faithtui.cli.importing import progress_line
-from faithtui.cli.opening import has_terminal, reviewing_as, show_app
+from faithtui.cli.opening import has_terminal, make_store_directory, reviewing_as, show_app
 from faithtui.cli.output import put, put_json, say
 from faithtui.cli.progress import ProgressLine
 from faithtui.cli.run_outcome import exit_code, how_to_go_on
@@ -17,7 +17,6 @@ from faithtui.engine import runner
 from faithtui.engine.conversation_json import integrity_json
 from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.reporting import RunAgreement, run_agreement
-from faithtui.files import make_directory
 from faithtui.paths import demo_store
 from faithtui.store.store import Store
 
@@ -26,7 +25,7 @@ def demo(store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | Non
     """Prepare the demo project, then open it in the app or print what it found."""
     path = demo_store() if store is None else store.expanduser()
     if store is None:
-        make_directory(path.parent)
+        make_store_directory(path)
     with_app = not (no_app or as_json) and has_terminal()
     with Store.open(path) as opened:
         run = project.prepare(opened, progress_line())

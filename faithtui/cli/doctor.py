@@ -11,7 +11,7 @@ from pathlib import Path
 
 from faithtui.cli.delete import format_counts
 from faithtui.cli.opening import open_store, store_path
-from faithtui.cli.output import plural, put, put_json
+from faithtui.cli.output import name_store, plural, put, put_json
 from faithtui.config import Settings, load_settings
 from faithtui.engine.circumstances import Circumstances, circumstances
 from faithtui.engine.trying import try_judge
@@ -53,7 +53,7 @@ def doctor(
     else:
         for each in found:
             mark = {True: "ok ", False: "NO ", None: "   "}[each.ok]
-            put(f"{mark} {each.name}: {each.text}")
+            put(f"{mark} {each.name}: {name_store(each.text)}")
     return next((each.exit_code for each in found if each.ok is False), 0)
 
 
@@ -115,7 +115,7 @@ def _store(named: Path | None, settings: Settings) -> Iterator[Finding]:
                 for each in opened.deletions.rows():
                     when = f"{each.created_at:%Y-%m-%d %H:%M}"
                     gone = format_counts(dict(each.counts))
-                    words = f"a {each.kind} by {each.deleted_by}, {when} UTC: {gone}"
+                    words = f"{each.kind} by {each.deleted_by}, {when} UTC: {gone}"
                     yield Finding("deleted", None, words)
             elif not opened.is_read_only:
                 text = "`faithtui backup --restore COPY`, or take over the rest: --salvage NEW"

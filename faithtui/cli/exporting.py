@@ -1,12 +1,12 @@
 """`faithtui export`: labels for other stores, and corrections for judges."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from faithtui.cli import bundling
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import plural, put, put_document, put_json, say
+from faithtui.cli.output import plural, put_document, put_written, say
 from faithtui.config import load_settings
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split
@@ -51,6 +51,8 @@ def export(store: Path | None, order: Order, *, as_json: bool) -> int:
             f"there is nothing called `{order.what}` to export; known: {', '.join(KINDS)}"
         )
     _check(order)
+    if order.output == Path("-"):
+        order = replace(order, output=None)
     named = order.run or order.only_run
     if order.what == "labels":
         return bundling.export(
@@ -81,10 +83,7 @@ def export(store: Path | None, order: Order, *, as_json: bool) -> int:
         if opening is not None:
             say(opening.sentence)
     if order.output is not None:
-        if as_json:
-            put_json(str(order.output))
-        else:
-            put(str(order.output))
+        put_written(order.output, as_json=as_json)
     return 0
 
 

@@ -28,6 +28,21 @@ def store_path(named: Path | None, settings: Settings) -> Path:
     return settings.store if named is None else named.expanduser()
 
 
+def make_store_directory(path: Path) -> None:
+    """Make the directory of a store that nobody named.
+
+    Raises:
+        StoreError: It cannot be made.
+    """
+    try:
+        make_directory(path.parent)
+    except OSError as error:
+        raise StoreError(
+            f"the directory {path.parent} of the store cannot be made: {error.strerror or error}; "
+            "name another file with --store, or another home with FAITHTUI_HOME"
+        ) from error
+
+
 def open_store(
     named: Path | None, settings: Settings, *, create: bool = False, busy_timeout_s: float = 5.0
 ) -> "Store":
@@ -47,7 +62,7 @@ def open_store(
 
     path = store_path(named, settings)
     if create and named is None:
-        make_directory(path.parent)
+        make_store_directory(path)
     if not create and named is None and not path.exists():
         raise StoreError(
             f"there is no store yet ({path}): faithtui import FILE makes it, "
@@ -108,7 +123,7 @@ def open_app(named: Path | None, reviewer: str | None = None) -> int:
     configured = reviewing_as(load_configured(), reviewer)
     path = store_path(named, configured.settings)
     if named is None:
-        make_directory(path.parent)
+        make_store_directory(path)
     return show_app(path, configured)
 
 

@@ -1,11 +1,15 @@
 """Printing: data to stdout, talk to stderr, and every foreign text made safe first."""
 
+import itertools
 import json
+import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Literal
 
 from faithtui.domain.plain import visible, visible_line
@@ -30,9 +34,32 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
+_COMMAND = re.compile(
+    r"\bfaithtui (?=backup\b|doctor\b|run --resume|show \S|batch \w+ \d|(?:check|report) \d)"
+)
+"""A command that a sentence advises for the store at hand."""
+
+
+def name_store(text: str, arguments: Sequence[str] | None = None) -> str:
+    """Put the `--store` of this command line into the commands that a sentence advises.
+
+    Whoever copies one of them means the same store, and not the one of the settings.
+
+    Args:
+        text: The sentence.
+        arguments: The command line without the program; None: that of this process.
+    """
+    words = sys.argv[1:] if arguments is None else arguments
+    named = [each.partition("=")[2] for each in words if each.startswith("--store=")]
+    named += [after for each, after in itertools.pairwise(words) if each == "--store"]
+    if not named:
+        return text
+    return _COMMAND.sub(lambda found: f"{found[0]}--store {shlex.quote(named[-1])} ", text)
+
+
 def say(text: str) -> None:
     """Tell a person something, on stderr."""
-    print(visible(text), file=sys.stderr)
+    print(visible(name_store(text)), file=sys.stderr)
 
 
 def hint(text: str) -> None:
@@ -52,6 +79,16 @@ def put_json(value: object) -> None:
     A program that answers to what it reads would wait for ever for a line in a buffer.
     """
     print(json.dumps(value, ensure_ascii=True, allow_nan=False), flush=True)
+
+
+def put_written(path: Path, *, as_json: bool) -> None:
+    """Print the name of a file that was written; not into what may have been written to itself."""
+    if not path.is_file():  # a device or a pipe, such as stdout
+        return
+    if as_json:
+        put_json(str(path))
+    else:
+        put(str(path))
 
 
 def put_document(parts: Iterable[str]) -> None:

@@ -26,9 +26,9 @@ def told(work: Callable[[], object]) -> None:
             # Now, while there is somebody to say that it cannot be delivered.
             sys.stdout.flush()
     except FaithtuiError as error:
-        from faithtui.domain.plain import visible
+        from faithtui.cli.output import say
 
-        print(f"error: {visible(str(error))}", file=sys.stderr)
+        say(f"error: {error}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

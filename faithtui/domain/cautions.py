@@ -25,7 +25,10 @@ _ORDER = (Severity.BLOCKING, Severity.CAUTION, Severity.INFO)
 
 
 def cautions(
-    report: AgreementReport, soundness: Soundness = Soundness.SOUND, integrity: str = ""
+    report: AgreementReport,
+    soundness: Soundness = Soundness.SOUND,
+    integrity: str = "",
+    unfinished: str = "",
 ) -> tuple[Caution, ...]:
     """List what applies, most severe first.
 
@@ -33,9 +36,11 @@ def cautions(
         report: The figures.
         soundness: Whether what the judge wrote can be found where it must come from.
         integrity: The same in a sentence; "" when nothing stands against it.
+        unfinished: How far the run is, in a sentence; "" when it is finished.
     """
     claims, answers = report.claims, report.answers
     found = [
+        *_unfinished(unfinished),
         *_integrity(soundness, integrity),
         *_level(claims),
         *_level(answers),
@@ -57,6 +62,13 @@ def cautions(
             Caution("judge_unsteady", Severity.INFO, message, Level.CLAIMS, (Figure.AGREEMENT,))
         )
     return tuple(sorted(found, key=lambda caution: _ORDER.index(caution.severity)))
+
+
+def _unfinished(sentence: str) -> Iterator[Caution]:
+    """Warn that figures are of a part of the run, and nobody drew that part at random."""
+    if sentence:
+        about = (Figure.RATE, Figure.AGREEMENT, Figure.COVERAGE)
+        yield Caution("unfinished_run", Severity.CAUTION, sentence, about=about)
 
 
 def _integrity(soundness: Soundness, sentence: str) -> Iterator[Caution]:

@@ -138,8 +138,7 @@ def has_credential(address: str) -> bool:
     if "@" in re.split(r"[/\\]", rest, maxsplit=1)[0]:
         return True
     # Parameters stand behind ?, # and, within a path, behind a semicolon.
-    pairs = parse_qsl(re.sub("[?#;]", "&", rest.partition("/")[2]), keep_blank_values=True)
-    pairs += parse_qsl(re.sub("[?#;]", "&", rest), keep_blank_values=True)
+    pairs = parse_qsl("&".join(re.split("[?#;]", rest)[1:]), keep_blank_values=True)
     return any(
         _is_secret(name) or ("://" in value and has_credential(value)) for name, value in pairs
     )

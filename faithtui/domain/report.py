@@ -49,6 +49,8 @@ class Judged:
     """Whether what the judge wrote can be found where it must come from."""
     integrity: str = ""
     """The same in a sentence; "" when nothing stands against it."""
+    unfinished: str = ""
+    """How far the run is, in a sentence; "" when it is finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,7 @@ def report_of(
     return replace(
         found,
         headline=headline(primary_level(claim_level, answer_level), who.judge),
-        warnings=cautions(found, who.soundness, who.integrity),
+        warnings=cautions(found, who.soundness, who.integrity, who.unfinished),
     )
 
 

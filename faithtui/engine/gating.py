@@ -42,6 +42,7 @@ from faithtui.engine import certifying
 from faithtui.engine.certifying import Seen, see
 from faithtui.engine.examples import kept
 from faithtui.engine.judged_conversations import integrity_sentence
+from faithtui.engine.run_workers import read_run
 from faithtui.errors import ConfigError
 from faithtui.files import check_target
 from faithtui.store.records import RunRow, RunState
@@ -152,7 +153,8 @@ def gate(
     level = seen.level(order.level or (certificate.measured.level if certificate else None))
     found = measured(level, among_labelled=thresholds.among_labelled)
     evidence_at = _evidence_at(seen, level.level)
-    broken = [*_reasons_unfinished(seen.row), *_machine_made(store, seen)]
+    state = read_run(store, seen.row.id).state
+    broken = [*_reasons_unfinished(replace(seen.row, state=state)), *_machine_made(store, seen)]
     notes = [*_integrity(seen.row), *_leaning(store, seen)]
     if certificate is not None:
         evidence_at = certificate.evidence_at

@@ -30,9 +30,10 @@ from faithtui.domain.splits import Split
 from faithtui.domain.steadiness import steadiness
 from faithtui.engine.examples import kept
 from faithtui.engine.pausing import collector_paused
+from faithtui.engine.run_workers import read_run
 from faithtui.engine.splitting import conversations_in, split_rule
 from faithtui.errors import ConfigError, ExportError
-from faithtui.files import make_directory, write_text
+from faithtui.files import check_target, make_directory, write_text
 from faithtui.interchange.report_files import (
     ClaimExtras,
     PlotFile,
@@ -123,7 +124,7 @@ def run_agreement(
             run's metric has other labels.
     """
     wanted = settings or ReportSettings()
-    row = store.runs.row(run)
+    row = read_run(store, run)
     spec = entry(row.spec.metric).spec
     reading = _reading(wanted)
     # Before the readings: an act that comes meanwhile is then read twice, and never missed.
@@ -144,6 +145,7 @@ def run_agreement(
             answers_are_claims=spec.judges == "answer",
             soundness=row.integrity.soundness,
             integrity=spec.integrity_sentence(row.integrity),
+            unfinished=_how_far(row),
         ),
         other=None if other is None else _other(store, row, other, reading, split),
         repeats=steadiness(store.details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)),
@@ -189,6 +191,17 @@ def agreement_since(store: Store, known: RunAgreement) -> RunAgreement | None:
     judge = known.row.spec.judge_title
     report = with_points(known.prepared, known.full, before, after, judge)
     return replace(known, report=report, full_report=known.full, points_only=True)
+
+
+def _how_far(row: RunRow) -> str:
+    """Say how far a run is that is not finished."""
+    if not row.pending:
+        return ""
+    done = row.conversations - row.pending
+    return (
+        f"{done:,} of {row.conversations:,} conversations are judged: run {row.id} is {row.state}, "
+        "and all figures are of this part alone."
+    )
 
 
 def _reading(settings: ReportSettings) -> ReadingSettings:
@@ -329,6 +342,12 @@ def write_files(
     Raises:
         ExportError: The directory or a file cannot be written.
     """
+    for form in formats:
+        try:
+            check_target(directory / FILES[form], force=True)
+        except ExportError as error:
+            sentence = str(error).partition("; ")[0]
+            raise ExportError(f"{sentence}; choose another directory with -o") from error
     now = clock()
     plots = report_plots(agreement.report, _header(agreement, now)) if "html" in formats else ()
     written = []

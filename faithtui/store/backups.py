@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from faithtui.errors import ExportError, StoreBusy, StoreError
+from faithtui.errors import ExportError, StoreBusy, StoreError, StoreReadOnly
 from faithtui.files import PART_OF_FILE, free_name, put_in_place, replacing
 from faithtui.store.checksums import find_changed_rows_in
 from faithtui.store.faults import (
@@ -65,13 +65,25 @@ def restore(file: Path, store: Path) -> Path | None:
         StoreError: The copy is no store, or is damaged, or of a newer faithtui, or somebody has the
             store open; nothing was changed.
     """
-    problems = damage_of(file)
+    try:
+        problems = damage_of(file)
+    except StoreError as error:
+        problems = [str(error).partition("; ")[0]]
     if problems:
-        raise StoreError(f"{file} cannot be restored: {problems[0]}")
+        raise StoreError(
+            f"{file} cannot be restored: {problems[0]}; take another copy, or take over what can "
+            f"be read of this one: faithtui doctor --salvage NEW, with --store {file}"
+        )
     if store.exists() and file.samefile(store):
         raise StoreError(f"{file} is the store itself; name a copy of it")
     store = store.resolve()
-    number, name = tempfile.mkstemp(dir=store.parent, prefix=PART_OF_FILE)
+    try:
+        number, name = tempfile.mkstemp(dir=store.parent, prefix=PART_OF_FILE)
+    except OSError as error:
+        raise StoreReadOnly(
+            f"{store} cannot be restored: {error.strerror or error}; copy {file} to a place where "
+            "you may write"
+        ) from error
     os.close(number)
     new, aside = Path(name), None
     try:
@@ -210,6 +222,9 @@ def _move_store_aside(store: Path) -> Path | None:
     if not store.exists():  # only what is left of one
         _move(store, aside)
         return None
+    if not store.stat().st_size and not has_changes_beside(store):
+        _move(store, aside)  # SQLite would begin a database in it
+        return aside
     connection = sqlite3.connect(store, timeout=0, isolation_level=None)
     try:
         with contextlib.suppress(sqlite3.DatabaseError):

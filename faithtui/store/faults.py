@@ -33,7 +33,10 @@ _SENTENCES = {
     sqlite3.SQLITE_CANTOPEN: (
         "{path} cannot be opened; check the permissions of the file and of its directory"
     ),
-    sqlite3.SQLITE_NOTADB: "{path} is no database; choose another file with --store",
+    sqlite3.SQLITE_NOTADB: (
+        "{path} is no database, or its first page is damaged; choose another file with --store, "
+        "or go back to a copy with `faithtui backup --restore COPY`"
+    ),
     sqlite3.SQLITE_CORRUPT: (
         "{path} is damaged; go back to a copy with `faithtui backup --restore COPY`, or take over "
         "what can be read with `faithtui doctor --salvage NEW`"

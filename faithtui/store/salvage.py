@@ -66,8 +66,8 @@ def salvage(store: Path, new: Path) -> Salvaged:
         ExportError: The new store is there already, or cannot be written.
         StoreError: Nothing can be read, because the first page is lost.
     """
-    beside = new.with_name(f"{new.name}.left-out.jsonl")
     refuse_existing(new)
+    beside = new.with_name(f"{new.name}.left-out.jsonl")
     refuse_existing(beside)
     with (
         replacing(new, force=False) as to,

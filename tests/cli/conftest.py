@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,6 +25,11 @@ class Result:
     @property
     def json(self) -> Any:
         return json.loads(self.out)
+
+    @property
+    def advice(self) -> str:
+        """What was said, with commands as they are without the `--store` of this one."""
+        return re.sub(r"faithtui --store \S+ ", "faithtui ", self.err)
 
 
 Cli = Callable[..., Result]

@@ -343,7 +343,7 @@ def test_labels_that_weigh_differently_are_not_compared(cli: Cli, taught: Path) 
     for runs in (("1", "2"), ("2", "1")):
         result = cli("compare", *runs, "--store", taught)
         assert (result.code, result.out) == (2, "")
-        assert f"faithtui report 1 --compare 2 --sample {row.id} weighs them" in result.err
+        assert f"faithtui report 1 --compare 2 --sample {row.id} weighs them" in result.advice
     weighed = cli("report", "1", "--compare", "2", "--sample", row.id, "--store", taught)
     assert weighed.code == 0
     assert "weighted as in all figures" in weighed.out

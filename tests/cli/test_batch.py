@@ -38,7 +38,7 @@ def test_a_run_is_submitted_left_and_resumed(cli: Cli, path: Path, someone: Prov
     assert first.code == 8
     assert "questions handed to the provider" in first.err
     assert "run 1 waits: 6 questions in 1 batch are with the provider" in first.err
-    assert "come back with faithtui run --resume 1" in first.err
+    assert "come back with faithtui run --resume 1" in first.advice
     assert "waiting: 6 out" in cli("runs", "--store", path).out
     (shown,) = cli("runs", "--store", path, "--json").json
     assert (shown["state"], shown["questions_out"]) == ("waiting", 6)
@@ -120,7 +120,7 @@ def test_questions_go_into_files_and_answers_come_from_them(
 ) -> None:
     result = cli("run", "--store", path, "--judge", "vllm:w", "--batch")
     assert result.code == 5
-    assert "faithtui batch export 1 FILE" in result.err
+    assert "faithtui batch export 1 FILE" in result.advice
     for number in range(5):
         questions, answers = tmp_path / f"{number}.q", tmp_path / f"{number}.a"
         exported = cli("batch", "export", "last", questions, "--store", path)

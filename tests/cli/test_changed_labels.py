@@ -34,4 +34,6 @@ def test_exports_and_figures_refuse_a_label_that_nobody_gave(
     refused = cli(*command, "--store", path)
     assert (refused.code, refused.out) == (code, "")
     assert "the label of " in refused.err
-    assert "`faithtui doctor` names all of them, and --salvage takes the others over" in refused.err
+    assert (
+        "`faithtui doctor` names all of them, and --salvage takes the others over" in refused.advice
+    )

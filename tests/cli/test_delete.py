@@ -94,13 +94,14 @@ def test_a_data_set_goes_and_everything_else_goes_on(
     what = words[1] if words[0] == "dataset" else store.parent / words[1]
     found = cli("delete", words[0], what, "--yes", "--store", store)
     assert found.code == 0, found.err
-    assert found.out.startswith("deleted: conversations: 2, labels: ")
-    assert "it can come back: from a later import of the file" in found.err
+    assert found.out.startswith("deleted ")
+    assert "takes along: conversations: 2, " in found.err
+    assert "it comes back with a later import of the file" in found.err
     assert CANARY.encode() not in store.read_bytes()
     doctor = cli("doctor", "--offline", "--store", store)
     assert "1 conversation, schema" in doctor.out
     assert "sound" in doctor.out
-    assert f"deleted: a {words[0]} by ann, " in doctor.out
+    assert f"deleted: {words[0]} by ann, " in doctor.out
     for after in (("report", "1"), ("show", "1"), ("runs",), ("check", "1"), ("export", "labels")):
         found = cli(*after, "--store", store)
         assert found.code == 0, (after, found.err)

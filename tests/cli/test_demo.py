@@ -8,10 +8,16 @@ from faithtui.engine import demo
 from faithtui.errors import ConfigError
 from tests.cli.conftest import Cli
 
+DEMO = Path(__file__).parents[2] / "fixtures" / "demo"
+
 
 def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
-    cli: Cli, tmp_path: Path
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    lines = (DEMO / "mtrag_model_answers.jsonl").read_text(encoding="utf-8").splitlines()
+    some = tmp_path / "mtrag_model_answers.jsonl"
+    some.write_text("\n".join(lines[:60]), encoding="utf-8")
+    monkeypatch.setattr(demo, "demo_files", lambda: (some, DEMO / "mtrag_conversations.jsonl"))
     first = cli("demo", "--no-app")
     assert first.code == 0
     assert re.search(r"kappa 0\.\d\d \[-?0\.\d\d, 0\.\d\d\]", first.out)

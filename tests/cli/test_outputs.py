@@ -1,7 +1,10 @@
 """Commands that write files: never onto a store, onto another file only when told to."""
 
+import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,3 +116,32 @@ def test_every_option_that_names_a_file_to_write_is_among_these() -> None:
             }:
                 found.add(name)
     assert found == {"export", "gate", "doctor", "report"}
+
+
+def test_a_report_is_written_whole_or_not_at_all(cli: Cli, judged: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    folder.mkdir()
+    (folder / "claims.csv").symlink_to(judged)
+    refused = cli("report", "last", "-o", folder, "--store", judged)
+    assert refused.code == 7
+    assert "claims.csv is a store" in refused.err
+    assert "choose another directory with -o" in refused.err
+    assert [each.name for each in folder.iterdir()] == ["claims.csv"]
+
+
+def test_a_dash_is_stdout(cli: Cli, judged: Path, tmp_path: Path) -> None:
+    plain = cli("export", "labels", "--store", judged)
+    dashed = cli("export", "labels", "-o", "-", "--store", judged)
+    assert (dashed.code, dashed.out) == (0, plain.out)
+
+
+def test_an_open_pipe_is_written_to_by_its_name(judged: Path) -> None:
+    words = ["--store", str(judged), "export", "labels", "-o", "/dev/stdout"]
+    done = subprocess.run(
+        [sys.executable, "-m", "faithtui", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)["type"] for line in done.stdout.splitlines()[:1]] == [
+        "faithtui-labels"
+    ]
+    assert "/dev/stdout" not in done.stdout

@@ -207,7 +207,7 @@ def test_a_run_whose_events_nobody_takes_loses_no_answer(
         process, own = start(tmp_path, words, way, stack)
         stopped = ended(process, own)
     assert stopped.code == (READER_GONE if way == "reader gone" else ExportError.exit_code)
-    assert "run 1 stopped; what is stored stays: faithtui run --resume 1" in stopped.err
+    assert "run 1 stopped; what is stored stays: faithtui --store " in stopped.err
     again = subprocess.run(
         command(own / "s.db", ["run", "--resume", "1"]),
         env=environment(own / "home"),

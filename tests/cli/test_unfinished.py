@@ -7,10 +7,11 @@ import pytest
 
 from faithtui.cli.run_outcome import exit_code, gravest
 from faithtui.domain.ids import RunId
-from faithtui.store.records import RunState
+from faithtui.engine import runner
+from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.engine.building import planned
+from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 from tests.engine.under_faults import filled
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
@@ -56,13 +57,13 @@ def test_a_missing_verdict_is_told_everywhere_and_filled_in_by_resuming(
     assert "3 of 4 conversations scored, 1 claim without a verdict" in ran.out
     assert "4 of 4 conversations judged" not in ran.out
     sentence = "run 1 is incomplete: 1 claim without a verdict; see faithtui show 1, ask for it"
-    assert sentence in ran.err
-    assert "faithtui run --resume 1" in ran.err
+    assert sentence in ran.advice
+    assert "faithtui run --resume 1" in ran.advice
     (row,) = cli("runs", "--json", "--store", path).json
     assert (row["state"], row["incomplete"], row["missing_verdicts"]) == ("done", 1, 1)
-    assert sentence in cli("runs", "--store", path).err
+    assert sentence in cli("runs", "--store", path).advice
     shown = cli("show", "1", "--store", path)
-    assert sentence in shown.err
+    assert sentence in shown.advice
     assert [line.split()[2] for line in shown.out.splitlines()[1:]].count("incomplete") == 1
     server.config.rules = ()
     before = len(server.entries)
@@ -111,8 +112,8 @@ def test_a_killed_run_is_not_shown_as_running(cli: Cli, path: Path) -> None:
     listed = cli("runs", "--store", path)
     assert "interrupted" in listed.out
     sentence = "run 1 was interrupted: the process that judged it is gone"
-    assert sentence in listed.err
-    assert "faithtui run --resume 1 goes on with it" in listed.err
+    assert sentence in listed.advice
+    assert "faithtui run --resume 1 goes on with it" in listed.advice
     assert sentence in cli("show", "1", "--store", path).err
     assert cli("run", "--resume", "1", "--store", path).code == 0
     assert cli("runs", "--store", path).err == ""
@@ -139,3 +140,24 @@ def test_a_run_ends_with_the_code_of_its_state(path: Path, state: RunState, code
         run = planned(store)
         store.runs.set_state(run, state, "so")
         assert exit_code(store.runs.row(run)) == code
+
+
+async def test_a_report_on_a_part_of_a_run_says_so(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with store_with(path, [conversation(name) for name in "abc"]) as store:
+        run = planned(store)
+        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+        store.runs.set_state(run, RunState.CANCELLED)
+        item = store.runs.item_ids(run)[1]
+        store.runs.finish_item(item, ItemState.FAILED, "no")
+        store.runs.reopen_unfinished(run, [item])
+        assert store.runs.row(run).pending == 1
+    report = cli("report", run, "--store", path)
+    assert report.code == 0
+    assert "2 of 3 conversations are judged: run 1 is cancelled, and all figures" in report.out
+    with Store.open(path) as store:
+        store.runs.set_state(run, RunState.RUNNING)
+    assert "run 1 is interrupted, and all" in cli("report", run, "--store", path).out
+    gate = cli("gate", run, "--min-kappa", "0", "--store", path)
+    assert gate.code == 3
+    assert "is not finished (interrupted)" in gate.out + gate.err

@@ -185,6 +185,8 @@ def test_credentials_are_found_and_never_shown(address: str) -> None:
         "https://a.example/?sortkey=1&keyword=token",
         "https://a.example/?passage=1&compass=2&author=a&design=b&session_count=3&monkey=4",
         "https://a.example/?next=https://b.example/c?d=e",
+        "https://a.example/secret/password/key",
+        "file:///etc/passwd",
     ],
 )
 def test_ordinary_addresses_hold_none(address: str) -> None:

@@ -398,7 +398,7 @@ def test_a_directory_is_no_store(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"Just a text file, with words in it.\n" * 40, b"\xff" * 9000])
 def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    with pytest.raises(StoreError, match=r"store\.db is no database; choose another"):
+    with pytest.raises(StoreError, match=r"store\.db is no database, or its first page"):
         Store.open(path)
     assert path.read_bytes() == content
 

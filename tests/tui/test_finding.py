@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from textual import events
+
 from faithtui.domain.filters import Filter, Ground, Scope, read_filter
 from faithtui.domain.review import Action
 from faithtui.store.store import Store
@@ -14,7 +16,7 @@ from faithtui.tui.screens.review import ReviewScreen
 from faithtui.tui.screens.runs import RunsScreen
 from faithtui.tui.screens.saved_views import SavedViewsDialog
 from faithtui.tui.widgets.filter_bar import FilterInput
-from tests.tui.driving import calm, opened, press, screen_text, status, until
+from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, until
 
 SIZE = (120, 40)
 
@@ -166,3 +168,15 @@ def test_words_are_marked() -> None:
         (" is not.", "quiet"),
     ]  # fmt: skip
     assert marked(Piece("A", ""), Filter()) == [Piece("A", "")]
+
+
+async def test_a_paste_that_is_too_long_is_refused_with_a_sentence(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "slash")
+        for words, typed in (("word " * 399, "word " * 399), ("word " * 401, "word " * 399)):
+            app.post_message(events.Paste(words))
+            await calm(pilot)
+            field = app.screen.query_one(FilterInput)
+            assert field.value == typed
+        assert "2,000 characters" in screen_text(app)

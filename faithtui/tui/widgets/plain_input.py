@@ -1,5 +1,6 @@
 """A line to type in that draws nothing but visible characters, whatever is pasted into it."""
 
+from textual import events
 from textual.widgets import Input
 
 from faithtui.domain.plain import visible_line
@@ -22,6 +23,20 @@ class PlainInput(Input):
     def on_mount(self) -> None:
         """Take no more than can be drawn at every key."""
         self.max_length = MOST_TYPED
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Say that a paste is too long: Textual would drop it without a word."""
+        line = event.text.partition("\n")[0]
+        room = MOST_TYPED - len(self.value) + len(self.selected_text)
+        if len(line) > room:
+            event.stop()
+            event.prevent_default()
+            self.notify(
+                f"{len(line):,} characters are too many for this line, which takes {MOST_TYPED:,}: "
+                "nothing was pasted",
+                severity="warning",
+                markup=False,
+            )
 
     def validate_value(self, value: str) -> str:
         """Make what was typed, pasted or loaded visible."""
