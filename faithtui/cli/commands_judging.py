@@ -326,9 +326,10 @@ def backup(
     from faithtui.cli import backup as copies
 
     options = common(context, store, json)
-    if (file is None) == (restore is None):
-        raise ConfigError("name the file of the copy, or --restore FILE; not both")
+    if file is not None and restore is not None:
+        raise ConfigError("a copy is made with FILE or put back with --restore FILE, not both")
     if restore is not None:
         raise typer.Exit(copies.restore_backup(options.store, restore, as_json=options.json))
-    assert file is not None
+    if file is None:
+        raise ConfigError("name a file for the copy, or a copy to put back with --restore FILE")
     raise typer.Exit(copies.make_backup(options.store, file, as_json=options.json))
