@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from faithtui.agreement.report.report import agreement_report
     from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
     from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
-    from faithtui.domain.report import agreement_report
     from faithtui.domain.scores import Score, ScoreSet, ScoreState
     from faithtui.engine.measuring import Call, Measurement, measure, measure_async
     from faithtui.errors import FaithtuiError
@@ -38,7 +38,7 @@ _HOMES = {
     "Turn": "domain.conversation",
     "Usage": "judges.base",
     "Verdict": "domain.assessment",
-    "agreement_report": "domain.report",
+    "agreement_report": "agreement.report.report",
     "build": "metrics.registry",
     "measure": "engine.measuring",
     "measure_async": "engine.measuring",

@@ -21,8 +21,8 @@ from faithtui import (
     open_judge,
     single_turn,
 )
+from faithtui.agreement.labelled_units import DesignKind, DesignReading, RunReadings
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.readings import DesignKind, DesignReading, RunReadings
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import InputError
 from faithtui.judges.base import LocalJudge

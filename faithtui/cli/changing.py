@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from faithtui.agreement.documents.wording import number, p_value
 from faithtui.cli.figures_json import estimate_json
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
@@ -11,7 +12,6 @@ from faithtui.engine.checking import check_for_moment
 from faithtui.engine.conversation_json import integrity_json
 from faithtui.engine.judged_conversations import integrity_sentence
 from faithtui.engine.splitting import read_split
-from faithtui.interchange.report_words import number, p_value
 from faithtui.store.records import RunRow
 
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from faithtui.agreement.imported_scores.annotators import PeopleFigures
+from faithtui.agreement.imported_scores.conventions import Convention, Pooling, Reading
+from faithtui.agreement.imported_scores.figures import ScaleFigures, shipped_figures
+from faithtui.agreement.imported_scores.judges import Detection, JudgeFigures
+from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversation, UnitKind
 from faithtui.cli.figures_json import figures_json
 from faithtui.cli.output import Column, plural, put, put_json, put_table
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
-from faithtui.domain.figures.conventions import Convention, Pooling, Reading
-from faithtui.domain.figures.judges import Detection, JudgeFigures
-from faithtui.domain.figures.people import PeopleFigures
-from faithtui.domain.figures.shipped import ScaleFigures, shipped_figures
-from faithtui.domain.figures.units import RatedScale, ScoredConversation, UnitKind
 from faithtui.domain.plain import visible_line
 from faithtui.interchange.shipped_scores import read_scored
 

@@ -1,9 +1,9 @@
 """The JSON of `faithtui figures`: every figure with its interval, its counts and its reason."""
 
+from faithtui.agreement.imported_scores.annotators import PeopleFigures
+from faithtui.agreement.imported_scores.figures import ScaleFigures
+from faithtui.agreement.imported_scores.judges import Detection, JudgeFigures
 from faithtui.domain.estimates import Estimate, Point, Reason
-from faithtui.domain.figures.judges import Detection, JudgeFigures
-from faithtui.domain.figures.people import PeopleFigures
-from faithtui.domain.figures.shipped import ScaleFigures
 
 
 def figures_json(figures: ScaleFigures) -> dict[str, object]:

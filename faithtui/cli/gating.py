@@ -6,16 +6,16 @@ from collections.abc import Callable
 from math import isclose
 from pathlib import Path
 
+from faithtui.agreement.gate.thresholds import EXIT_CODES, TITLES, Basis, Check, Criterion, Outcome
+from faithtui.agreement.report.values.settings import Level
+from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.cli.figures_json import estimate_json
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, put, put_json, put_table, say
 from faithtui.cli.reporting import read_word
 from faithtui.cli.streams import ReaderGone
 from faithtui.config import load_settings
-from faithtui.domain.gate import EXIT_CODES, TITLES, Basis, Check, Criterion, Outcome
 from faithtui.domain.ids import SampleId
-from faithtui.domain.reported.settings import Level
-from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.engine import gating
 from faithtui.engine.checking import check_for_moment
 from faithtui.engine.gating import GateOrder, GateResult

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from faithtui.agreement.statistics.calibration import Bin
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.config import load_settings
-from faithtui.domain.statistics.calibration import Bin
 from faithtui.engine.recalibrating import (
     RecalibrationPreview,
     apply,

@@ -4,14 +4,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from faithtui.agreement.labelled_units import Duplicates
+from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
+from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import plural, put, put_document, put_json, say
 from faithtui.cli.seeing import record_conversations
 from faithtui.config import load_configured
 from faithtui.domain.ids import ConversationId, SampleId
-from faithtui.domain.readings import Duplicates
-from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
-from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.engine.checking import check_for_moment
 from faithtui.engine.reporting import (
     FILES,

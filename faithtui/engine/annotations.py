@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from faithtui.agreement.labelled_units import ClaimReading
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
-from faithtui.domain.readings import ClaimReading
 from faithtui.domain.review import REASON_CODES
 from faithtui.domain.splits import Split
 from faithtui.engine.examples import is_read, passages_in, question_before, view_of, who_said

@@ -6,7 +6,7 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from faithtui.domain.certificate import (
+from faithtui.agreement.gate.certificate import (
     SCHEMA_VERSION,
     Certificate,
     Counting,
@@ -22,25 +22,25 @@ from faithtui.domain.certificate import (
     labels_digest,
     verdicts_by_origin,
 )
-from faithtui.domain.certificate_changes import Bound
-from faithtui.domain.gate import Check, Measured, Thresholds
-from faithtui.domain.ids import RunId
-from faithtui.domain.levels import PASS
-from faithtui.domain.readings import (
+from faithtui.agreement.gate.certificate_changes import Bound
+from faithtui.agreement.gate.certificate_file import certificate_text, read_certificate
+from faithtui.agreement.gate.thresholds import Check, Measured, Thresholds
+from faithtui.agreement.gate.transfer import accuracy_of
+from faithtui.agreement.labelled_units import (
     AnswerReading,
     ClaimReading,
     DesignReading,
     Opinion,
     RunReadings,
 )
-from faithtui.domain.report_values import AgreementReport
-from faithtui.domain.reported.levels import LevelReport
-from faithtui.domain.reported.settings import Level, ReportSettings
-from faithtui.domain.transfer import accuracy_of
+from faithtui.agreement.report.level_figures import PASS
+from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import Level, ReportSettings
+from faithtui.domain.ids import RunId
 from faithtui.engine.reporting import RunAgreement, run_agreement
 from faithtui.errors import InputError
 from faithtui.files import write_text
-from faithtui.interchange.certificates import certificate_text, read_certificate
 from faithtui.store.provenance import LabelOrigins
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.agreement import KAPPA, cross_table
+from faithtui.agreement.labelled_units import PairedReading
+from faithtui.agreement.report.judge_comparison import PairedUnit, comparisons
+from faithtui.agreement.report.tables import Figures
+from faithtui.agreement.report.values.parts import ComparisonReport
+from faithtui.agreement.report.values.settings import ReportSettings
+from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.statistics.figures import KAPPA, cross_table
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels import NOT_A_CLAIM, Polarity
-from faithtui.domain.readings import PairedReading
-from faithtui.domain.report_comparison import PairedUnit, comparisons
-from faithtui.domain.report_tables import Figures
-from faithtui.domain.reported.parts import ComparisonReport
-from faithtui.domain.reported.settings import ReportSettings
-from faithtui.domain.sampling import Design, SampleKind
 from faithtui.domain.splits import Split
 from faithtui.engine.examples import kept
 from faithtui.engine.splitting import Opening, conversations_in, opened_test

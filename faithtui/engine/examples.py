@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from faithtui.agreement.labelled_units import ClaimReading, LabelState
 from faithtui.domain.examples import Example, Reference, drawn
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet
-from faithtui.domain.readings import ClaimReading, LabelState
 from faithtui.domain.review import HumanVerdict
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.splitting import conversations_in

@@ -10,15 +10,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from faithtui.domain.certificate import (
+from faithtui.agreement.gate.certificate import (
     Certificate,
     Counting,
     conversations_digest,
     judge_identity,
 )
-from faithtui.domain.certificate_changes import data_changes, guideline_changes, judging_changes
-from faithtui.domain.estimates import LEVEL, Reason, Status
-from faithtui.domain.gate import (
+from faithtui.agreement.gate.certificate_changes import (
+    data_changes,
+    guideline_changes,
+    judging_changes,
+)
+from faithtui.agreement.gate.thresholds import (
     Basis,
     Check,
     Measured,
@@ -29,15 +32,16 @@ from faithtui.domain.gate import (
     measured,
     worst,
 )
+from faithtui.agreement.gate.transfer import corrected_outside, outside_score
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.report.values.settings import Level, ReportSettings
+from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.statistics.outside_accuracy import OutsideRate
+from faithtui.domain.estimates import LEVEL, Reason, Status
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.origins import machines
-from faithtui.domain.readings import DesignKind
-from faithtui.domain.reported.levels import LevelReport
-from faithtui.domain.reported.settings import Level, ReportSettings
 from faithtui.domain.run_integrity import Soundness
-from faithtui.domain.statistics.outside_accuracy import OutsideRate
-from faithtui.domain.statistics.recoding import IdkRule
-from faithtui.domain.transfer import corrected_outside, outside_score
 from faithtui.engine import certifying
 from faithtui.engine.certifying import Seen, see
 from faithtui.engine.examples import kept

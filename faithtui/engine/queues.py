@@ -4,12 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from faithtui.domain.agreement import KAPPA, cross_table, measure
-from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.labels import NOT_A_CLAIM
-from faithtui.domain.sampling import Design, Frame, Plan, SampleKind, draw
-from faithtui.domain.scores import ScoringRule
-from faithtui.domain.stopping import (
+from faithtui.agreement.sampling.draw import Design, Frame, Plan, SampleKind, draw
+from faithtui.agreement.sampling.stopping import (
     KAPPA_TARGET,
     SPOT_CHECK_SIZE,
     USUAL_PACE_S,
@@ -19,6 +15,10 @@ from faithtui.domain.stopping import (
     labels_still_needed,
     spot_check,
 )
+from faithtui.agreement.statistics.figures import KAPPA, cross_table, measure
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.scores import ScoringRule
 from faithtui.metrics.registry import entry
 from faithtui.store.sample_records import SampleReading, SampleRow
 from faithtui.store.store import Store

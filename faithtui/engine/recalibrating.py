@@ -7,15 +7,15 @@ were made keep their probabilities; new ones say what moved theirs.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels import Polarity
-from faithtui.domain.recalibration import (
+from faithtui.agreement.statistics.recalibration import (
     FEWEST_LABELS,
     LabelledChance,
     Recalibration,
     RecalibrationEffect,
     effect,
 )
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels import Polarity
 from faithtui.errors import ConfigError
 from faithtui.judges.offline_judge import offline_fingerprint
 from faithtui.metrics.registry import entry

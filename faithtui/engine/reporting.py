@@ -9,32 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from faithtui.domain.ids import LabelId, RunId
-from faithtui.domain.labels import NOT_A_CLAIM
-from faithtui.domain.readings import (
-    ClaimReading,
-    LabelState,
-    ReadingSettings,
-    RunReadings,
-    ScoredUnit,
-)
-from faithtui.domain.report import Judged, OtherJudge, Prepared, report_of
-from faithtui.domain.report_comparison import PairedUnit
-from faithtui.domain.report_digest import readings_digest
-from faithtui.domain.report_points import with_points
-from faithtui.domain.report_values import AgreementReport
-from faithtui.domain.report_weights import claim_weights
-from faithtui.domain.reported.settings import ReportSettings
-from faithtui.domain.split_readings import readings_within
-from faithtui.domain.splits import Split
-from faithtui.domain.steadiness import steadiness
-from faithtui.engine.examples import kept
-from faithtui.engine.pausing import collector_paused
-from faithtui.engine.run_workers import read_run
-from faithtui.engine.splitting import conversations_in, split_rule
-from faithtui.errors import ConfigError, ExportError
-from faithtui.files import check_target, make_directory, write_text
-from faithtui.interchange.report_files import (
+from faithtui.agreement.documents.files import (
     ClaimExtras,
     PlotFile,
     ReportHeader,
@@ -44,6 +19,31 @@ from faithtui.interchange.report_files import (
     report_markdown,
     report_plots,
 )
+from faithtui.agreement.labelled_units import (
+    ClaimReading,
+    LabelState,
+    ReadingSettings,
+    RunReadings,
+    ScoredUnit,
+)
+from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.judge_comparison import PairedUnit
+from faithtui.agreement.report.point_estimates import with_points
+from faithtui.agreement.report.report import Judged, OtherJudge, Prepared, report_of
+from faithtui.agreement.report.self_consistency import steadiness
+from faithtui.agreement.report.split_units import readings_within
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import ReportSettings
+from faithtui.agreement.report.weights import claim_weights
+from faithtui.domain.ids import LabelId, RunId
+from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.splits import Split
+from faithtui.engine.examples import kept
+from faithtui.engine.pausing import collector_paused
+from faithtui.engine.run_workers import read_run
+from faithtui.engine.splitting import conversations_in, split_rule
+from faithtui.errors import ConfigError, ExportError
+from faithtui.files import check_target, make_directory, write_text
 from faithtui.metrics.registry import entry
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store, utc_now

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
+from faithtui.agreement.sampling.draw import Design, SampleKind
 from faithtui.domain.assessment import ClaimKind
 from faithtui.domain.bundles import (
     LARGEST_CLOCK,
@@ -29,7 +30,6 @@ from faithtui.domain.conversation import Span
 from faithtui.domain.labels import KNOWN_WORDS
 from faithtui.domain.limits import GUIDELINE, NOTE, REVIEWER
 from faithtui.domain.review import REASON_CODES, Action, Mark
-from faithtui.domain.sampling import Design, SampleKind
 from faithtui.errors import InputError
 from faithtui.interchange.fields import Fields
 from faithtui.interchange.json_lines import read_json_lines, shortened

@@ -7,9 +7,9 @@ the first line that cannot be used ends the reading.
 from collections.abc import Iterator
 from pathlib import Path
 
+from faithtui.agreement.imported_scores.conventions import is_comparable
+from faithtui.agreement.imported_scores.units import ScoredConversation, kind_of, unit_of
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.figures.conventions import is_comparable
-from faithtui.domain.figures.units import ScoredConversation, kind_of, unit_of
 from faithtui.errors import InputError
 from faithtui.interchange.json_lines import shortened
 from faithtui.interchange.readers import read_records

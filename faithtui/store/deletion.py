@@ -33,9 +33,9 @@ from sqlalchemy import (
     update,
 )
 
+from faithtui.agreement.sampling.draw import CONVERSATIONS, Design, SampleKind
 from faithtui.domain.filters import Ground, Name, Scope, read_filter
 from faithtui.domain.ids import ConversationId, RunId
-from faithtui.domain.sampling import CONVERSATIONS, Design, SampleKind
 from faithtui.errors import StoreError
 from faithtui.store.batches import runs_with_questions_out
 from faithtui.store.calls import WORKER_COLUMNS

@@ -5,9 +5,9 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.designs import DrawnClaim, DrawnSample
+from faithtui.agreement.sampling.designs import DrawnClaim, DrawnSample
+from faithtui.agreement.sampling.draw import Design, SampleKind, Stratum
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.domain.sampling import Design, SampleKind, Stratum
 from faithtui.errors import StoreError
 from faithtui.store.tables import sample, sample_claim
 

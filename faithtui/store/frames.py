@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection, func, select
 
+from faithtui.agreement.sampling.draw import Frame
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.sampling import Frame
 from faithtui.store.tables import claim, conversation, run, run_item, verdict
 from faithtui.store.texts import storable
 

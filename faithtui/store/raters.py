@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, case, func, select
 
+from faithtui.agreement.report.rater_comparison import ComparedClaim
+from faithtui.agreement.report.self_consistency import Repeat, repeats_of
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
-from faithtui.domain.raters import ComparedClaim
 from faithtui.domain.review import Action, HumanVerdict, LabelAct, standing_acts
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.steadiness import Repeat, repeats_of
 from faithtui.errors import StoreError
 from faithtui.store.codecs import AnyRow
 from faithtui.store.database import Database

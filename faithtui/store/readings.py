@@ -13,10 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
-from faithtui.domain.designs import DrawnSample, design_reading
-from faithtui.domain.ids import ClaimId, LabelId, RunId
-from faithtui.domain.labels import NOT_A_CLAIM, SEVERITY
-from faithtui.domain.readings import (
+from faithtui.agreement.labelled_units import (
     AnswerReading,
     ClaimReading,
     LabelState,
@@ -26,9 +23,12 @@ from faithtui.domain.readings import (
     RunReadings,
     UnratedAnswer,
 )
+from faithtui.agreement.rating_scales import rating_of
+from faithtui.agreement.sampling.designs import DrawnSample, design_reading
+from faithtui.agreement.sampling.draw import Design
+from faithtui.domain.ids import ClaimId, LabelId, RunId
+from faithtui.domain.labels import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.review import Action
-from faithtui.domain.sampling import Design
-from faithtui.domain.scales import rating_of
 from faithtui.domain.scores import Score, ScoringRule, passes
 from faithtui.errors import StoreError
 from faithtui.store.answers import AnswerKey, HomeLabel, answer_score, home_windows

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, insert, select, update
 
-from faithtui.domain.recalibration import Recalibration, RecalibrationEffect
+from faithtui.agreement.statistics.recalibration import Recalibration, RecalibrationEffect
 from faithtui.store.codecs import AnyRow
 from faithtui.store.database import Database
 from faithtui.store.judge_tables import recalibration

@@ -12,16 +12,16 @@ from uuid import uuid4
 from sqlalchemy import Connection, func, insert, select
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
-from faithtui.domain.labels import SEVERITY
-from faithtui.domain.limits import NOTE, REVIEWER
-from faithtui.domain.readings import (
+from faithtui.agreement.labelled_units import (
     AnswerReading,
     ClaimReading,
     PairedReadings,
     ReadingSettings,
     RunReadings,
 )
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
+from faithtui.domain.labels import SEVERITY
+from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.domain.review import (
     Action,
     LabelAct,

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from faithtui.agreement.sampling.draw import Design, SampleKind, Stratum
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.domain.sampling import Design, SampleKind, Stratum
 
 
 @dataclass(frozen=True, slots=True)

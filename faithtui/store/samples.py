@@ -8,9 +8,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.domain.review import GIVING, Action, LabelAct, effective, standing_acts
-from faithtui.domain.sampling import (
+from faithtui.agreement.sampling.draw import (
     Design,
     Draw,
     Drawn,
@@ -21,6 +19,8 @@ from faithtui.domain.sampling import (
     draw,
     enlarged,
 )
+from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
+from faithtui.domain.review import GIVING, Action, LabelAct, effective, standing_acts
 from faithtui.errors import StoreError
 from faithtui.store.codecs import AnyRow
 from faithtui.store.database import Database

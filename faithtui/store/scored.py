@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 
+from faithtui.agreement.labelled_units import ScoredUnit, ScoreReading
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.readings import ScoredUnit, ScoreReading
 from faithtui.domain.scores import Score, ScoreState, corrected_score, mean_score
 from faithtui.store.judged import JudgedRun, JudgedWindow
 from faithtui.store.records import ItemState

@@ -120,7 +120,7 @@ def begun(store: "Store", queue: ClaimQueue, reviewer: str) -> Walk:
 
 def sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQueue:
     """Make the queue of a drawn sample, as it is served to a person."""
-    from faithtui.domain.sampling import SampleKind
+    from faithtui.agreement.sampling.draw import SampleKind
 
     row = store.samples.row(sample, reviewer)
     entries = store.samples.entries(sample, reviewer)

@@ -35,13 +35,14 @@ def test_the_app_loads_nothing_statistical_before_a_figure_is_asked_for() -> Non
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     modules = done.stdout.strip().split("|")
-    for name in ("numpy", "scipy", "sklearn", "faithtui.domain.statistics", "faithtui.interchange"):
+    floors = ("faithtui.agreement.statistics", "faithtui.interchange")
+    for name in ("numpy", "scipy", "sklearn", *floors):
         assert not [each for each in modules if f"{each}.".startswith(f"{name}.")]
-    assert "faithtui.domain.report" not in modules
+    assert "faithtui.agreement.report.report" not in modules
 
 
 def test_domain_and_metrics_load_no_database_and_no_provider() -> None:
-    code = "import faithtui.metrics.registry, faithtui.domain.report"
+    code = "import faithtui.metrics.registry, faithtui.agreement.report.report"
     assert loaded_after(code) - {"pydantic"} == set()
 
 

@@ -8,7 +8,15 @@ from itertools import product
 
 import pytest
 
-from faithtui.domain.agreement import (
+from faithtui.agreement.labelled_units import ClaimReading, LabelState, Opinion, RunReadings
+from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.point_estimates import with_points
+from faithtui.agreement.report.report import Prepared, agreement_report, report_of
+from faithtui.agreement.report.tables import Figures
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
+from faithtui.agreement.statistics.bootstrap import _totals
+from faithtui.agreement.statistics.figures import (
     AC1,
     ALPHA,
     KAPPA,
@@ -19,22 +27,14 @@ from faithtui.domain.agreement import (
     cross_table,
     measure,
 )
+from faithtui.agreement.statistics.intervals import wilson
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.intervals import wilson
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.readings import ClaimReading, LabelState, Opinion, RunReadings
-from faithtui.domain.report import Prepared, agreement_report, report_of
-from faithtui.domain.report_digest import readings_digest
-from faithtui.domain.report_points import with_points
-from faithtui.domain.report_tables import Figures
-from faithtui.domain.report_values import AgreementReport
-from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.statistics.bootstrap import _totals
 from faithtui.engine.pausing import collector_paused
+from tests.agreement.report.building import readings
 from tests.benchmarks.measuring import ROOT, best_of, ms, ratio, seconds, table
-from tests.domain.report_building import readings
 
 RULE = ScoringRule(("yes", "idk"), 1.0)
 STATISTICS = {"percent": PERCENT, "kappa": KAPPA, "alpha": ALPHA, "AC1": AC1}
@@ -164,7 +164,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
 from tests.benchmarks.test_agreement import BOOTSTRAP, WORDS, figures_of, streamed
-from faithtui.domain.agreement import cross_table
+from faithtui.agreement.statistics.figures import cross_table
 
 def most():
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -295,11 +295,11 @@ from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
 from tests.benchmarks.measuring import seconds
 from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
-from tests.domain.report_building import readings
+from tests.agreement.report.building import readings
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.report import Prepared, agreement_report, report_of
-from faithtui.domain.report_digest import readings_digest
-from faithtui.domain.report_points import with_points
+from faithtui.agreement.report.report import Prepared, agreement_report, report_of
+from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.point_estimates import with_points
 
 def most():
     lines = Path("/proc/self/status").read_text().splitlines()

@@ -14,17 +14,24 @@ from statistics import mean
 
 import pytest
 
-from faithtui.domain.agreement import KAPPA, PERCENT, GroupedTable, Table, cross_table, measure
-from faithtui.domain.detection import RECALL
-from faithtui.domain.estimates import Estimate, Method, Reason
-from faithtui.domain.intervals import Scale, jackknife_interval, wilson
-from faithtui.domain.statistics.corrected_rate import (
+from faithtui.agreement.statistics.corrected_rate import (
     Conversation,
     LabelledStratum,
     conversation_kinds,
     corrected_future,
 )
-from faithtui.domain.statistics.leaving_out import left_out
+from faithtui.agreement.statistics.detection import RECALL
+from faithtui.agreement.statistics.figures import (
+    KAPPA,
+    PERCENT,
+    GroupedTable,
+    Table,
+    cross_table,
+    measure,
+)
+from faithtui.agreement.statistics.intervals import Scale, jackknife_interval, wilson
+from faithtui.agreement.statistics.jackknife import left_out
+from faithtui.domain.estimates import Estimate, Method, Reason
 from tests.benchmarks.measuring import table
 
 DRAWS = 5000

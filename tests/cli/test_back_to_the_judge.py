@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.ids import RunId
-from faithtui.domain.sampling import Design, Plan, draw
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.engine.examples import ExampleOrder, examples_of
 from faithtui.engine.splitting import make_split

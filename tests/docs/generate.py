@@ -25,6 +25,8 @@ import typer.main
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from faithtui import errors
+from faithtui.agreement.rating_scales import SCALES
+from faithtui.agreement.report.values.levels import LevelReport
 from faithtui.cli.main import app
 from faithtui.cli.run_outcome import INCOMPLETE, WAITS
 from faithtui.cli.streams import READER_GONE
@@ -33,8 +35,6 @@ from faithtui.config import PRESETS
 from faithtui.domain import estimates
 from faithtui.domain.conversation import Turn
 from faithtui.domain.estimates import Reason
-from faithtui.domain.reported.levels import LevelReport
-from faithtui.domain.scales import SCALES
 from faithtui.domain.windows import interactions, sliding
 from faithtui.engine import demo, runner
 from faithtui.engine.reporting import run_agreement

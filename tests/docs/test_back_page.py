@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from faithtui.domain.intervals import FEWEST_GROUPS
+from faithtui.agreement.statistics.intervals import FEWEST_GROUPS
 from faithtui.domain.splits import SPLITS
 from faithtui.engine.splitting import SHARES
 from faithtui.interchange.examples import FORMAT, VERSION, example_json

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.imported_scores.conventions import Pooling, Reading, convention
+from faithtui.agreement.rating_scales import SCALES
 from faithtui.cli.figures import figures
-from faithtui.domain.figures.conventions import Pooling, Reading, convention
-from faithtui.domain.scales import SCALES
 from tests.docs.generate import DOCS
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo"

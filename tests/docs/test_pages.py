@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain import cautions
+from faithtui.agreement.report import report_warnings
+from faithtui.agreement.statistics import table_warnings
 from faithtui.domain.review import COUNTED, Action
 from faithtui.domain.scores import (
     JudgedWindow,
@@ -18,7 +19,6 @@ from faithtui.domain.scores import (
     ScoringRule,
     score_set,
 )
-from faithtui.domain.statistics import table_warnings
 from faithtui.interchange.json_lines import read_json_lines
 from faithtui.interchange.neutral import conversation_from
 from faithtui.metrics.registry import METRICS
@@ -50,7 +50,7 @@ def test_the_table_of_warnings_has_every_code_and_no_other() -> None:
     assert len(listed) == len(set(listed))
     assert set(listed) == {
         code
-        for module in (cautions, table_warnings)
+        for module in (report_warnings, table_warnings)
         for code in codes_of(Path(str(module.__file__)))
     }
 
@@ -58,8 +58,8 @@ def test_the_table_of_warnings_has_every_code_and_no_other() -> None:
 def test_the_limits_in_the_warnings_are_those_of_the_code() -> None:
     text = page("agreement.md")
     assert f"fewer than {table_warnings.FEW_ITEMS} units compared" in text
-    assert f"fewer than {cautions.FEW_GROUPS} groups" in text
-    assert f"fewer than {cautions.FEW_MINORITY} unfaithful units" in text
+    assert f"fewer than {report_warnings.FEW_GROUPS} groups" in text
+    assert f"fewer than {report_warnings.FEW_MINORITY} unfaithful units" in text
     assert f"agreement of {table_warnings.HIGH_AGREEMENT:.2f} or more" in text
     assert f"at least {table_warnings.KAPPA_GAP:.2f} below" in text
     assert f"above {table_warnings.MARGINAL_GAP:.2f}" in text

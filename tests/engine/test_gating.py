@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.gate.certificate_file import read_certificate
+from faithtui.agreement.gate.thresholds import EXIT_CODES, Basis, Criterion, Outcome
+from faithtui.agreement.report.values.settings import Level
+from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.conversation import Rating
 from faithtui.domain.examples import Example
-from faithtui.domain.gate import EXIT_CODES, Basis, Criterion, Outcome
 from faithtui.domain.ids import RunId
-from faithtui.domain.reported.settings import Level
 from faithtui.domain.review import Action
-from faithtui.domain.sampling import Design, Plan, draw
 from faithtui.engine import certifying
 from faithtui.engine.examples import keep
 from faithtui.engine.gating import GateOrder, GateResult, gate
 from faithtui.errors import ConfigError, ExportError, InputError
-from faithtui.interchange.certificates import read_certificate
 from faithtui.store.records import RunSpec, RunState
 from faithtui.store.store import Store
 from tests.engine.gated import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.sampling.stopping import USUAL_PACE_S, SpotCheckDecision
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
-from faithtui.domain.sampling import Design, SampleKind
-from faithtui.domain.stopping import USUAL_PACE_S, SpotCheckDecision
 from faithtui.engine.queues import (
     MEASURED_FROM,
     SampleRequest,

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.statistics.recalibration import FEWEST_LABELS
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
-from faithtui.domain.recalibration import FEWEST_LABELS
 from faithtui.engine import recalibrating, runner
 from faithtui.errors import ConfigError
 from faithtui.judges.offline_judge import OfflineJudge, offline_fingerprint

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
+from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.reported.settings import IntervalMethod, ReportSettings
 from faithtui.domain.review import Action
-from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.engine.reporting import (
     FILES,
     Format,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.figures.units import ScoredConversation
+from faithtui.agreement.imported_scores.units import ScoredConversation
 from faithtui.errors import InputError
 from faithtui.interchange.shipped_scores import read_scored
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from sqlalchemy import ForeignKeyConstraint
 
+from faithtui.agreement.sampling.draw import Design, Plan, SampleKind, draw
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.filters import read_filter
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.review import Action
-from faithtui.domain.sampling import Design, Plan, SampleKind, draw
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
 from faithtui.interchange.bundles import bundle_lines

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.bundles import LARGEST_CLOCK, Bundle, ClaimName, GuidelineText, ToldAct
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
 from faithtui.domain.review import Action, HumanVerdict, LabelAct, Mark, effective
-from faithtui.domain.sampling import Design, Plan, draw
 from faithtui.store.merging import Elsewhere
 from faithtui.store.reviews import Given
 from faithtui.store.store import Store

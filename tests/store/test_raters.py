@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from faithtui.agreement.report.rater_comparison import ComparedClaim
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.raters import ComparedClaim
 from faithtui.domain.review import Action, Mark
 from faithtui.errors import StoreError
 from faithtui.store.store import Store

@@ -4,16 +4,16 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from faithtui.domain.ids import ClaimId, RunId, SampleId
-from faithtui.domain.readings import (
+from faithtui.agreement.labelled_units import (
     ClaimReading,
     DesignKind,
     DesignReading,
     ReadingSettings,
     StratumReading,
 )
+from faithtui.agreement.sampling.draw import Design, Plan, SampleKind, draw
+from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.domain.review import Action
-from faithtui.domain.sampling import Design, Plan, SampleKind, draw
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState
 from faithtui.store.sample_records import SampleRow

@@ -11,10 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from faithtui.domain.conversation import Conversation, Rating
-from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels import FAITHFULNESS, INFERENCE
-from faithtui.domain.readings import (
+from faithtui.agreement.labelled_units import (
     ClaimReading,
     Duplicates,
     LabelState,
@@ -24,6 +21,9 @@ from faithtui.domain.readings import (
     ScoredUnit,
     ScoreReading,
 )
+from faithtui.domain.conversation import Conversation, Rating
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels import FAITHFULNESS, INFERENCE
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoreState, ScoringRule, no_score
 from faithtui.errors import StoreError

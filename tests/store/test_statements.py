@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import event
 
+from faithtui.agreement.labelled_units import ReadingSettings
 from faithtui.domain.ids import LabelId, RunId
-from faithtui.domain.readings import ReadingSettings
 from faithtui.domain.review import Action
 from faithtui.store.store import Store
 from tests.store.building import judged, talk

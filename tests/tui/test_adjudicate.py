@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
+from faithtui.agreement.report.rater_comparison import Filter, sides
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.raters import Filter, sides
 from faithtui.domain.review import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

@@ -7,14 +7,14 @@ import pytest
 from textual.message import Message
 from textual.pilot import Pilot
 
+from faithtui.agreement.labelled_units import DesignKind, DesignReading
+from faithtui.agreement.report.report import agreement_report
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import IntervalMethod, Level, ReportSettings
+from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.domain.estimates import Estimate, Method, Status
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.readings import DesignKind, DesignReading
-from faithtui.domain.report import agreement_report
-from faithtui.domain.report_values import AgreementReport
-from faithtui.domain.reported.settings import IntervalMethod, Level, ReportSettings
 from faithtui.domain.review import Action
-from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.store.store import Store
 from faithtui.tui import format as fmt
 from faithtui.tui.app import FaithApp
@@ -26,8 +26,8 @@ from faithtui.tui.screens.agreement import PARTS, AgreementScreen
 from faithtui.tui.screens.dialogs import PickDialog
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
-from tests.domain.report_building import readings
-from tests.domain.test_report_parts import RULE, claim, said, stratified
+from tests.agreement.report.building import readings
+from tests.agreement.report.test_parts import RULE, claim, said, stratified
 from tests.tui.driving import calm, opened, press, text_of, title, until
 from tests.tui.test_screens import labelled
 

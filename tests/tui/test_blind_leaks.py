@@ -9,10 +9,10 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Input
 
+from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.assessment import Truth
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.review import Action
-from faithtui.domain.sampling import Design, Plan, draw
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui import catalog

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.filters import Scope, read_filter
 from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity import Finding, FindingKind
 from faithtui.domain.review import Action
-from faithtui.domain.sampling import Design, Plan, draw
 from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

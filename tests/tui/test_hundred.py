@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.sampling import Design, Plan, draw
+from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.engine.runner import execute
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

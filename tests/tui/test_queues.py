@@ -6,8 +6,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Select
 
+from faithtui.agreement.sampling.draw import Design, SampleKind
 from faithtui.domain.ids import RunId
-from faithtui.domain.sampling import Design, SampleKind
 from faithtui.engine.queues import SampleRequest, draw_sample, end_of, progress_of
 from faithtui.errors import ConfigError
 from faithtui.store.sample_records import SampleRow

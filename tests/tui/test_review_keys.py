@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.review import Action
-from faithtui.domain.sampling import Design, Plan, draw
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Select
 
-from faithtui.domain.reported.settings import Level
+from faithtui.agreement.report.values.settings import Level
 from faithtui.domain.review import Action
 from faithtui.engine.planner import plan
 from faithtui.engine.requests import RunRequest

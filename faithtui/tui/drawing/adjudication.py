@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from faithtui.agreement.report.rater_comparison import ComparedClaim, Figures, Filter, Raters, sides
+from faithtui.agreement.report.self_consistency import Steadiness
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
-from faithtui.domain.raters import ComparedClaim, Figures, Filter, Raters, sides
 from faithtui.domain.review import REASON_CODES, HumanVerdict
-from faithtui.domain.steadiness import Steadiness
 from faithtui.store.raters import ClaimRow, Compared
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.verdict import choices

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.domain.cautions import headline
+from faithtui.agreement.labelled_units import RunReadings
+from faithtui.agreement.report.level_figures import PASS
+from faithtui.agreement.report.report_warnings import headline
+from faithtui.agreement.report.values.levels import Detection, Disagreement, LevelReport
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import IntervalMethod, Level, Severity
+from faithtui.agreement.statistics.idk_recoding import recode
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import LabelSet
-from faithtui.domain.levels import PASS
-from faithtui.domain.readings import RunReadings
-from faithtui.domain.report_values import AgreementReport
-from faithtui.domain.reported.levels import Detection, Disagreement, LevelReport
-from faithtui.domain.reported.settings import IntervalMethod, Level, Severity
-from faithtui.domain.statistics.recoding import recode
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted, units_at
 from faithtui.tui.drawing.agreement_parts import estimate_line, heat, next_lines

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.values.levels import Detection, LevelReport
+from faithtui.agreement.report.values.parts import Breakdown, Slice
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.scores import UnitScoreReport
+from faithtui.agreement.report.values.settings import Level
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.readings import DesignKind
-from faithtui.domain.report_values import AgreementReport
-from faithtui.domain.reported.levels import Detection, LevelReport
-from faithtui.domain.reported.parts import Breakdown, Slice
-from faithtui.domain.reported.scores import UnitScoreReport
-from faithtui.domain.reported.settings import Level
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.curves import between, curve, share_bar
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap

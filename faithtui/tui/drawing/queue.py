@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from faithtui.agreement.sampling.draw import Design, SampleKind, Stratum
+from faithtui.agreement.sampling.stopping import KAPPA_TARGET, effective_size, half_width
 from faithtui.domain.plain import visible_line
-from faithtui.domain.sampling import Design, SampleKind, Stratum
-from faithtui.domain.stopping import KAPPA_TARGET, effective_size, half_width
 from faithtui.engine.queues import QueueEnd, QueueProgress
 from faithtui.store.sample_records import SampleRow, StratumRow
 from faithtui.tui import format as fmt

@@ -11,9 +11,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from faithtui.agreement.report.rater_comparison import ComparedClaim, sides
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels import NOT_A_CLAIM
-from faithtui.domain.raters import ComparedClaim, sides
 from faithtui.domain.review import Action, HumanVerdict, Mark
 from faithtui.tui import format as fmt
 from faithtui.tui import place

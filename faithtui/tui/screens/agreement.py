@@ -9,9 +9,9 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.agreement.report.values.settings import Level, ReportSettings
+from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.reported.settings import Level, ReportSettings
-from faithtui.domain.statistics.recoding import IdkRule
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of, units_at

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 from textual import getters, on, work
 from textual.message import Message
 
+from faithtui.agreement.report.rater_comparison import (
+    ComparedClaim,
+    Filter,
+    Raters,
+    is_listed,
+    raters,
+)
+from faithtui.agreement.report.self_consistency import steadiness
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.labels import NOT_A_CLAIM
-from faithtui.domain.raters import ComparedClaim, Filter, Raters, is_listed, raters
-from faithtui.domain.steadiness import steadiness
 from faithtui.store.blinding import blinded
 from faithtui.store.raters import ClaimRow, Compared
 from faithtui.store.records import ReviewView

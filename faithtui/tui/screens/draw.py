@@ -14,8 +14,8 @@ from textual.message import Message
 from textual.widgets import Input, Label, Select
 from textual.worker import Worker, WorkerState
 
+from faithtui.agreement.sampling.draw import Design, Frame, foreseen
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.sampling import Design, Frame, foreseen
 from faithtui.engine.queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,

@@ -8,9 +8,9 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.sampling.stopping import SPOT_CHECK_SIZE
 from faithtui.domain.ids import SampleId
-from faithtui.domain.sampling import Design, SampleKind
-from faithtui.domain.stopping import SPOT_CHECK_SIZE
 from faithtui.engine.queues import (
     REPEATS,
     QueueProgress,

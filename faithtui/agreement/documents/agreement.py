@@ -1,0 +1,262 @@
+"""The middle of a report: judge against people, and people against each other."""
+
+from collections.abc import Iterator, Sequence
+
+from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, Picture, Table
+from faithtui.agreement.documents.plots import confusion_plot, pairs_plot
+from faithtui.agreement.documents.wording import (
+    FIGURE_HEADS,
+    NOTHING,
+    UNLIKE,
+    count,
+    decimal,
+    number,
+    p_value,
+    row,
+    share,
+    title,
+)
+from faithtui.agreement.report.values.annotators import HumanReport
+from faithtui.agreement.report.values.levels import Agreement, LevelReport, MarginTest
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import Level
+
+
+def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator[Block]:
+    """Show the table of a level and its coefficients beside what people reach among themselves."""
+    found, many = level.agreement, title(level)
+    yield Heading(f"Agreement: {many}")
+    table = Table(
+        f"Counts of {many} and their share of the row; rows people, columns judge; none: no "
+        "verdict of the judge, in no figure",
+        ("", *(f"judge {name}" for name in found.table.categories), "all", "none"),
+        (
+            *(
+                (
+                    f"people {name}",
+                    *(_cell(cell, sum(counts)) for cell in counts),
+                    f"{sum(counts):,}",
+                    f"{none:,}",
+                )
+                for name, counts, none in zip(
+                    found.table.categories, found.table.counts, level.unjudged, strict=True
+                )
+            ),
+            (
+                "all",
+                *(f"{each:,}" for each in found.table.columns),
+                f"{found.n:,}",
+                f"{sum(level.unjudged):,}",
+            ),
+        ),
+    )
+    yield Picture(confusion_plot(f"confusion-{level.level.value}", found, many), table)
+    if found.weighted is not None:
+        yield Table(
+            f"The same {many}, each weighted by one over its probability of being labelled: the "
+            "figures below are computed from this",
+            ("", *(f"judge {name}" for name in found.table.categories), "all"),
+            tuple(
+                (
+                    f"people {name}",
+                    *(
+                        f"{cell:,.1f} ({share(cell, sum(cells))})" if sum(cells) else "0.0"
+                        for cell in cells
+                    ),
+                    f"{sum(cells):,.1f}",
+                )
+                for name, cells in zip(found.table.categories, found.weighted, strict=True)
+            ),
+        )
+    yield _coefficients(level, humans)
+    weighted = found.weighted is not None
+    shares = ("precision", "recall", "F1")
+    yield Table(
+        f"Each label: {many}{UNLIKE if weighted else ''}",
+        (
+            *("label", "people", "judge", "both"),
+            *(f"{name}, weighted" if weighted else name for name in shares),
+        ),
+        tuple(
+            (
+                each.label,
+                f"{each.human:,}",
+                f"{each.judge:,}",
+                f"{each.both:,}",
+                number(each.precision),
+                number(each.recall),
+                number(each.f1),
+            )
+            for each in level.classes
+        ),
+    )
+
+
+def _cell(cell: int, whole: int) -> str:
+    return f"{cell:,} ({share(cell, whole)})" if cell else "0"
+
+
+def _coefficients(level: LevelReport, humans: HumanReport | None) -> Table:
+    found = level.agreement
+    ceiling = humans if level.level is Level.CLAIMS else None
+    of_people = (
+        {}
+        if ceiling is None
+        else {
+            "percent agreement": number(ceiling.percent),
+            "Krippendorff's alpha": number(ceiling.krippendorff_alpha),
+            "Gwet's AC1": number(ceiling.gwet_ac1),
+            "Cohen's kappa": f"Fleiss {number(ceiling.fleiss_kappa)}",
+        }
+    )
+    rows = [
+        row(name, each)
+        for name, each in (
+            ("percent agreement", found.percent),
+            ("Cohen's kappa", found.cohen_kappa),
+            ("Krippendorff's alpha", found.krippendorff_alpha),
+            ("Gwet's AC1", found.gwet_ac1),
+            ("Scott's pi", found.scott_pi),
+            ("Cohen's kappa, quadratic weights", found.weighted_kappa),
+            ("Gwet's AC2, quadratic weights", found.gwet_ac2),
+        )
+        if each is not None
+    ]
+    plain = [
+        (name, decimal(value), f"{found.n:,}", "")
+        for name, value in (
+            ("agreement by chance", found.chance),
+            ("largest kappa these margins allow", found.max_kappa),
+            ("prevalence index", found.prevalence_index),
+            ("bias index", found.bias_index),
+        )
+        if value is not None
+    ]
+    tested = [] if found.margins is None else [_margins(found.margins, found.n)]
+    return Table(
+        f"How far judge and people agree: {title(level)}",
+        (*FIGURE_HEADS, "people with each other"),
+        tuple((*each, of_people.get(each[0], NOTHING)) for each in [*rows, *plain, *tested]),
+    )
+
+
+def _margins(test: MarginTest, n: int) -> tuple[str, str, str, str]:
+    named = {"mcnemar_mid_p": "McNemar, mid-p", "bowker": "Bowker"}[test.name]
+    return f"equal use of labels ({named}, p as if independent)", p_value(test.p), f"{n:,}", ""
+
+
+def people(report: AgreementReport) -> Iterator[Block]:
+    """Show each person against the judge, pairs of people, blind against shown, and repeats."""
+    yield Heading("People")
+    if report.raters:
+        yield _against_judge(
+            "Judge against each person, who is the reference",
+            "person",
+            [(each.reviewer, each.agreement) for each in report.raters],
+        )
+    yield from _ceiling(report)
+    yield from _anchoring(report)
+    yield from _repeats(report)
+
+
+def _against_judge(caption: str, first: str, rows: Sequence[tuple[str, Agreement]]) -> Table:
+    return Table(
+        caption,
+        (first, "n", "groups", "percent agreement", "Cohen's kappa", "alpha", "AC1"),
+        tuple(
+            (
+                name,
+                f"{each.n:,}",
+                f"{each.clusters:,}",
+                number(each.percent),
+                number(each.cohen_kappa),
+                number(each.krippendorff_alpha),
+                number(each.gwet_ac1),
+            )
+            for name, each in rows
+        ),
+    )
+
+
+def _ceiling(report: AgreementReport) -> Iterator[Block]:
+    humans, (one, many) = report.humans, report.claims.unit
+    yield Heading("People with each other", 3)
+    if humans is None:
+        yield Paragraph(
+            f"No {one} has verdicts of two people, so nobody knows how far people agree and what "
+            "can be asked of a judge at most."
+        )
+        return
+    yield Paragraph(
+        f"{humans.raters} people; {count(humans.units, f'{one} has', f'{many} have')} verdicts of "
+        "two or more. What people reach among themselves is the most that can be asked of a judge."
+    )
+    yield Table(
+        "How far people agree with each other; the judge does not enter, and each unit counts once",
+        FIGURE_HEADS,
+        (
+            row("percent agreement", humans.percent),
+            row("Krippendorff's alpha", humans.krippendorff_alpha),
+            row("Gwet's AC1", humans.gwet_ac1),
+            row("Fleiss' kappa", humans.fleiss_kappa),
+        ),
+    )
+    table = _against_judge(
+        "Pairs of people; the first is the reference",
+        "pair",
+        [(f"{each.first} and {each.second}", each.agreement) for each in humans.pairs],
+    )
+    drawn = pairs_plot("pairs", humans, report.raters, "judge")
+    yield table if drawn is None else Picture(drawn, table)
+
+
+def _anchoring(report: AgreementReport) -> Iterator[Block]:
+    found = report.anchoring
+    yield Heading("Blind and with the judge's word in view", 3)
+    if found is None:
+        yield Paragraph(
+            "Verdicts were not given both ways, so whether the judge's word pulls people towards "
+            "it cannot be told."
+        )
+        return
+    weighted = ", weighted by the sample" if found.blind.weighted is not None else ""
+    yield _against_judge(
+        f"Judge against people, by what they knew{weighted}",
+        "",
+        [("blind", found.blind), ("in view", found.shown)],
+    )
+    yield Paragraph(
+        f"Agreement in view minus blind{weighted}: {number(found.difference)}. "
+        "Other claims were labelled blind than in view, so this is a hint and no experiment."
+    )
+
+
+def _repeats(report: AgreementReport) -> Iterator[Block]:
+    yield Heading("The same person again", 3)
+    if not report.repeats:
+        yield Paragraph(
+            "Nobody judged anything a second time, so how steady people are is unknown."
+        )
+        return
+    yield Table(
+        "Second blind verdicts of people against their own first ones; each counts once, as they "
+        "tell of the person and not of the run",
+        ("person", "n", "same", "Cohen's kappa", "median time between"),
+        tuple(
+            (
+                each.reviewer,
+                f"{each.n:,}",
+                number(each.same),
+                number(each.kappa),
+                _span(each.gap_s),
+            )
+            for each in report.repeats
+        ),
+    )
+
+
+def _span(seconds: float) -> str:
+    for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.0f} s"

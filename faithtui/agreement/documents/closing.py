@@ -1,0 +1,222 @@
+"""The end of a report: how far labelling is, the corrected rate, and how all of it was computed."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC
+
+from faithtui.agreement.documents.blocks import (
+    Block,
+    Code,
+    Heading,
+    Items,
+    Paragraph,
+    Picture,
+    Table,
+    Text,
+)
+from faithtui.agreement.documents.header import ReportHeader, option_words
+from faithtui.agreement.documents.plots import progress_plot, rate_plot
+from faithtui.agreement.documents.wording import (
+    NOTHING,
+    count,
+    decimal,
+    either,
+    percent,
+    title,
+)
+from faithtui.agreement.report.values.levels import LevelReport, RateEstimator
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import IntervalMethod, Level
+from faithtui.agreement.statistics.idk_recoding import IdkRule
+
+_WATCHED = {"cohen_kappa": "Cohen's kappa", "percent": "percent agreement"}
+
+
+def progressed(report: AgreementReport) -> Iterator[Block]:
+    """Show how the watched figure narrowed, and how many labels are still needed."""
+    found = report.progress
+    name = _WATCHED[found.target]
+    yield Heading("Progress and labels still needed")
+    if not found.history:
+        yield Paragraph("Nothing is compared yet.")
+        return
+    wanted = f"± {found.target_half_width:g}"
+    if found.half_width is None:
+        yield Paragraph(
+            f"{name} has no interval yet, so how many labels are missing cannot be said; {wanted} "
+            "is wanted."
+        )
+    else:
+        needed = (
+            "How many labels are missing cannot be said."
+            if found.needed is None
+            else f"About {count(found.needed, 'more label is', 'more labels are')} needed."
+        )
+        enough = (
+            "Labelling may stop."
+            if found.stop
+            else needed
+            if found.half_width > found.target_half_width
+            else "The interval is narrow enough, but rests on fewer than 20 groups or fewer than "
+            "10 unfaithful units: go on."
+        )
+        yield Paragraph(
+            f"The interval of {name} is ± {found.half_width:.3f} wide; {wanted} is wanted. {enough}"
+        )
+    yield Paragraph(
+        "Stopping when the interval is narrow is harmless. Stopping as soon as a figure looks good "
+        "is not."
+    )
+    table = Table(
+        f"{name} after so many labels, in the order in which they were given",
+        ("labels", "value", "interval"),
+        tuple(
+            (
+                f"{each.labels:,}",
+                decimal(each.value),
+                NOTHING
+                if each.ci_low is None
+                else f"[{decimal(each.ci_low)}, {decimal(each.ci_high)}]",
+            )
+            for each in found.history
+        ),
+    )
+    drawn = progress_plot("progress", found, name)
+    yield table if drawn is None else Picture(drawn, table, folded=True)
+
+
+def rates(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Block]:
+    """Show the share that passes: by the judge, by people, and what may be concluded from both."""
+    for level in levels:
+        found, many = level.rate, title(level)
+        if not found.judge.n and not found.labelled.n:
+            continue
+        passing = "yes" if level.level is Level.ANSWERS else either(report.passing)
+        yield Heading(f"Share that passes: {many}")
+        yield Paragraph(
+            f"Passing is {passing}. {_ESTIMATORS[found.estimator]}"
+            + (f" It assumes that {'; '.join(found.assumptions)}." if found.assumptions else "")
+        )
+        table = Table(
+            f"Share of {many} that pass",
+            ("", "value", "n", "groups"),
+            tuple(
+                (name, percent(each), f"{each.n:,}", f"{each.clusters:,}")
+                for name, each in (
+                    ("passing, by the judge", found.judge),
+                    ("passing, by people, among the labelled ones only", found.labelled),
+                    ("corrected: had people labelled all of this run", found.this_run),
+                    ("corrected: expected of future conversations", found.future),
+                )
+            ),
+        )
+        drawn = rate_plot(f"rate-{level.level.value}", found, many)
+        yield table if drawn is None else Picture(drawn, table)
+        if found.bounds is not None:
+            low, high = found.bounds
+            yield Paragraph(
+                f"Whatever people would say of the rest, the share of this run lies between "
+                f"{low:.1%} and {high:.1%}."
+            )
+
+
+_ESTIMATORS = {
+    RateEstimator.NONE: (
+        "Nothing is labelled that was drawn at random, so there is nothing to correct the judge "
+        "with."
+    ),
+    RateEstimator.POST_STRATIFIED: (
+        "Corrected: people's share among the labelled ones of each verdict, weighted by how often "
+        "the judge gives that verdict in the whole run."
+    ),
+    RateEstimator.STRATIFIED: (
+        "Corrected: people's share in each stratum, weighted by the size of the stratum."
+    ),
+    RateEstimator.BOUNDS: (
+        "The labelled ones are no random sample, so there is no corrected share, only its bounds."
+    ),
+}
+
+
+def method(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+    """Say how everything was computed."""
+    yield Heading("Method")
+    yield Items(tuple(_method(report, header)))
+
+
+def _method(report: AgreementReport, header: ReportHeader) -> Iterator[Text]:
+    settings = report.settings
+    bar = "no threshold is set" if report.bar is None else f"its score reaches {report.bar:g}"
+    yield f"A claim is counted once, with {_DUPLICATES[settings.duplicates]}."
+    yield (
+        "A claim nobody labelled is not counted as agreement, nor is one put off, answered in bulk "
+        "or labelled in view of a verdict that has changed since."
+    )
+    if settings.blind_only:
+        yield "Only verdicts given before the judge's was shown count."
+    yield _IDK[settings.idk]
+    yield (
+        "Several people: an adjudicated verdict wins, else the majority; a tie goes to the more "
+        "severe."
+    )
+    yield (
+        f"An answer passes by people when their label is {either(report.passing)}, and by the "
+        f"judge when {bar}."
+    )
+    if settings.interval is IntervalMethod.BOOTSTRAP:
+        yield (
+            f"Intervals ({report.level:.0%}): whole groups drawn with replacement "
+            f"{settings.resamples:,} times, seed {settings.seed}; percentiles. Figures of people "
+            "with each other, of scores and of rates leave out one group at a time (jackknife)."
+        )
+    else:
+        yield (
+            f"Intervals ({report.level:.0%}): whole conversations, or the groups they belong to, "
+            "are left out one at a time (jackknife, Student t), on the logit scale for shares and "
+            "the atanh scale for the others. Without variation: Wilson over groups, or withheld. "
+            "Below five groups: none."
+        )
+    yield (
+        "Corrected share of this run: a normal interval over the strata with finite population "
+        "correction. Of future conversations: one group left out at a time."
+    )
+    yield (
+        "Labels are nominal."
+        if not settings.ordinal
+        else "Labels are a scale in their order; weighted kappa and AC2 use quadratic weights, so "
+        "a difference of two steps counts four times one of a single step."
+    )
+    yield (
+        "n is the denominator of a share and all compared units elsewhere; groups are those with "
+        "such a unit."
+    )
+    yield "AC1 and chance agreement use all labels of the metric, used or not."
+    yield (
+        "Undefined: the formula has no value (0/0). Withheld: there are numbers, and they do not "
+        "allow this one. Neither is ever written as 0."
+    )
+    options = ", ".join(option_words(header.options)) or "none"
+    yield f"Options: {options}."
+    yield "Prompts ", Code(header.prompt_digest), ". Readings ", Code(header.input_digest), "."
+    made = header.generated_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    yield f"faithtui {header.tool_version}, {made}."
+
+
+_DUPLICATES = {
+    "first_window": "the judge's label in the first window that holds it",
+    "majority": "the label most of its windows have; a tie goes to the most severe",
+    "worst": "the most severe label of its windows",
+    "latest": "the judge's label in the last window that holds it",
+}
+
+_IDK = {
+    IdkRule.THREE: "All labels of the metric are kept apart, unsure ones too.",
+    IdkRule.STRICT: (
+        "Labels are read as faithful or not; unfaithful is only what contradicts, so an unsure "
+        "label counts as faithful."
+    ),
+    IdkRule.LENIENT: (
+        "Labels are read as faithful or not; unfaithful is whatever is not supported, an unsure "
+        "label included."
+    ),
+    IdkRule.LIVE: "Labels are read as faithful or not, as the run's own scoring rule has them.",
+}

@@ -1,0 +1,180 @@
+"""Where the judge goes wrong: finding the unfaithful, parts worst first, and the single units."""
+
+from collections.abc import Iterator, Sequence
+
+from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, Picture, Table
+from faithtui.agreement.documents.plots import forest_plot
+from faithtui.agreement.documents.wording import (
+    SLICES,
+    UNLIKE,
+    either,
+    number,
+    title,
+)
+from faithtui.agreement.report.values.levels import Detection, LevelReport
+from faithtui.agreement.report.values.parts import Slice
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.domain.review import REASON_CODES
+
+LISTED = 200
+"""Disagreements listed per level; the CSV has them all."""
+MOST_ROWS = 50
+"""Parts of a breakdown listed; the JSON has more."""
+
+
+def detected(level: LevelReport) -> Iterator[Block]:
+    """Show how well the judge finds the unfaithful, in the strict and in the lenient sense."""
+    sides = [level.strict] if level.lenient is None else [level.strict, level.lenient]
+    names = ["strict", "lenient"] if level.lenient else ["strict"]
+    yield Heading(f"Finding the unfaithful: {title(level)}")
+    weighted = level.agreement.weighted is not None
+    yield detection_table(
+        f"The positive class is unfaithful: flagged by the judge, and so by people{UNLIKE}"
+        if weighted
+        else "The positive class is unfaithful: flagged by the judge, and so by people",
+        [
+            (f"{name}: {either(side.positive)}", side)
+            for name, side in zip(names, sides, strict=True)
+        ],
+        weighted=weighted,
+    )
+
+
+def detection_table(
+    caption: str, sides: Sequence[tuple[str, Detection]], *, weighted: bool = False
+) -> Table:
+    """Make a table of detection figures.
+
+    Args:
+        caption: Of the table.
+        sides: What counts as positive, and the figures for it.
+        weighted: The shares are weighted by the sample; the counts never are.
+    """
+    columns = [
+        (
+            f"{side.tp:,}",
+            f"{side.fp:,}",
+            f"{side.fn:,}",
+            f"{side.tn:,}",
+            *(
+                f"{number(each)}, n {each.n:,}"
+                for each in (
+                    side.precision,
+                    side.recall,
+                    side.specificity,
+                    side.npv,
+                    side.f1,
+                    side.balanced_accuracy,
+                    side.mcc,
+                    side.prevalence,
+                )
+            ),
+        )
+        for _, side in sides
+    ]
+    return Table(
+        caption,
+        ("", *(name for name, _ in sides)),
+        tuple(
+            zip(
+                (
+                    *(f"{name}, counted" if weighted else name for name in _COUNTS),
+                    *(f"{name}, weighted" if weighted else name for name in _SHARES),
+                ),
+                *columns,
+                strict=True,
+            )
+        ),
+    )
+
+
+_COUNTS = ("found (tp)", "flagged wrongly (fp)", "missed (fn)", "rightly passed (tn)")
+_SHARES = (
+    "precision",
+    "recall",
+    "specificity",
+    "negative predictive value",
+    "F1",
+    "balanced accuracy",
+    "Matthews correlation",
+    "prevalence",
+)
+
+
+def where_wrong(report: AgreementReport, shown: Sequence[LevelReport]) -> Iterator[Block]:
+    """Show agreement by part, worst first, then every unit on which judge and people differ."""
+    # One part alone is the whole again.
+    parts = [
+        each for each in report.breakdowns if len(each.rows) + each.suppressed + each.better > 1
+    ]
+    differing = [level for level in shown if level.disagreements]
+    if not parts and not differing:
+        return
+    yield Heading("Where it goes wrong")
+    for each in parts:
+        name = SLICES[each.by]
+        yield Heading(f"By {name}", 3)
+        if each.rows:
+            table = Table(
+                f"Agreement by {name}, worst first",
+                (name, "n", "groups", "percent agreement", "Cohen's kappa", "recall", "precision"),
+                tuple(
+                    (
+                        _named(each.by, part.key),
+                        f"{part.n:,}",
+                        f"{part.clusters:,}",
+                        number(part.percent),
+                        "" if part.cohen_kappa is None else number(part.cohen_kappa),
+                        number(part.recall),
+                        number(part.precision),
+                    )
+                    for part in each.rows[:MOST_ROWS]
+                ),
+            )
+            plot = forest_plot(f"forest-{each.by.value}", each, report.claims.percent)
+            yield table if plot is None else Picture(plot, table)
+        left_out = []
+        better = max(0, len(each.rows) - MOST_ROWS) + each.better
+        if better:
+            left_out.append(f"{better:,} better ones are not listed here.")
+        if each.suppressed:
+            left_out.append(
+                "One part has too few units for a figure and is left out."
+                if each.suppressed == 1
+                else f"{each.suppressed:,} parts have too few units for a figure and are left out."
+            )
+        if left_out:
+            yield Paragraph(" ".join(left_out))
+    for level in differing:
+        yield from _disagreements(level)
+
+
+def _named(by: Slice, key: str) -> str:
+    if by is not Slice.CODE:
+        return key
+    titles = {each.name: each.title for each in REASON_CODES}
+    return f"{key}: {titles[key]}" if key in titles else key
+
+
+def _disagreements(level: LevelReport) -> Iterator[Block]:
+    found = level.disagreements
+    yield Heading(f"Disagreements: {title(level)}", 3)
+    yield Table(
+        f"{title(level).capitalize()} with different labels",
+        ("unit", "conversation", "turn", "judge", "people", "who", "text"),
+        tuple(
+            (
+                f"turn {each.turn + 1}" if each.claim is None else f"claim {each.claim}",
+                each.key,
+                str(each.turn + 1),
+                each.judge,
+                each.human,
+                ", ".join(each.raters),
+                each.text,
+            )
+            for each in found[:LISTED]
+        ),
+        figures=False,
+    )
+    if len(found) > LISTED:
+        yield Paragraph(f"{len(found) - LISTED:,} more are not listed here.")

@@ -1,0 +1,213 @@
+"""The top of a report: the answer, the warnings, and what was reviewed by whom."""
+
+from collections.abc import Iterator
+
+from faithtui.agreement.documents.blocks import (
+    Block,
+    Heading,
+    Notice,
+    Notices,
+    Paragraph,
+    Picture,
+    Table,
+)
+from faithtui.agreement.documents.header import ReportHeader
+from faithtui.agreement.documents.plots import coverage_plot
+from faithtui.agreement.documents.wording import (
+    NOTHING,
+    count,
+    decimal,
+    number,
+    share,
+    title,
+)
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.values.levels import Coverage, LevelReport
+from faithtui.agreement.report.values.report import AgreementReport
+
+
+def opening(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+    """Name the report, give the answer, and say what to know before it is used."""
+    sources = ", ".join(header.sources) or "all sources"
+    yield Heading(f"Agreement of run {header.run}", 1)
+    yield Paragraph(f"Judge {header.judge}, metric {header.metric}, over {sources}.")
+    yield Paragraph(report.headline, lead=True)
+    if report.warnings:
+        titles = {each.level: title(each).capitalize() for each in report.levels}
+        yield Heading("Before you use the figures")
+        yield Notices(
+            tuple(
+                Notice(
+                    each.severity,
+                    each.code,
+                    f"{titles[each.level]}: {each.message}" if each.level else each.message,
+                )
+                for each in report.warnings
+            )
+        )
+
+
+def reviewed(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+    """Say what was labelled, how it was chosen, and by whom."""
+    # A metric that judges whole answers has nothing at the answer level: it is the first one.
+    levels = [each for each in report.levels if each is report.claims or each.coverage.total]
+    yield Heading("What was reviewed")
+    table = Table(
+        "What became of every unit",
+        ("", *map(title, levels)),
+        tuple(
+            (name, *(f"{getattr(level.coverage, field):,}" for level in levels))
+            for name, field in _COUNTS
+            if field in _ALWAYS or any(getattr(level.coverage, field) for level in levels)
+        ),
+    )
+    drawn = coverage_plot("coverage", report.primary.coverage, title(report.primary))
+    yield table if drawn is None else Picture(drawn, table)
+    yield Paragraph(
+        f"{count(header.windows, 'window', 'windows')} in the run, "
+        f"{header.unscored_windows:,} of them without a score, which no mean counts; there was "
+        f"nothing to judge in {header.vacuous_windows:,}."
+    )
+    consistency = report.consistency
+    if consistency.repeated:
+        yield Paragraph(
+            f"The judge gave the same label in every window to {consistency.steady:,} of "
+            f"{consistency.repeated:,} {report.claims.unit[1]} that stand in several: "
+            f"{number(consistency.share)}. That caps the agreement it can reach."
+        )
+    for level in levels:
+        if level.coverage.total:
+            yield _by_verdict(level)
+    for level in levels:
+        yield from _design(level)
+    yield from _raters(report)
+
+
+_COUNTS = (
+    ("in the run", "total"),
+    ("labelled by people", "reviewed"),
+    ("labelled by two or more", "several_reviewers"),
+    ("not labelled", "unreviewed"),
+    ("of these, put off", "skipped"),
+    ("of these, in bulk or taken over from the judge: not counted", "bulk"),
+    ("of these, about a word the judge does not say any more: not counted", "stale"),
+    ("left out: no fair claim", "not_a_claim"),
+    ("left out: word not in the label set", "other_words"),
+    ("left out: no verdict of the judge", "no_verdict"),
+    ("left out: answer without claims", "vacuous"),
+    ("left out: answer without score", "unscored"),
+    ("compared", "compared"),
+    ("of these, same label", "agreed"),
+    ("of these, other label", "overridden"),
+    ("of these, labelled blind", "blind"),
+    ("of these, labelled with the judge's word in view", "shown"),
+    ("of these, not of the sample: in no figure", "outside"),
+    ("conversations or other groups compared", "compared_groups"),
+)
+_ALWAYS = ("total", "reviewed", "unreviewed", "compared", "agreed", "overridden")
+"""Counts that are told when they are 0, too."""
+
+
+def _by_verdict(level: LevelReport) -> Table:
+    rows = tuple(
+        (
+            each.judge or "no verdict",
+            f"{each.units:,}",
+            f"{each.reviewed:,}",
+            share(each.reviewed, each.units),
+            f"{each.skipped:,}",
+        )
+        for each in level.coverage.by_verdict
+    )
+    heads = ("judge", level.unit[1], "labelled", "labelled, share", "put off")
+    return Table(f"Labels by what the judge says: {title(level)}", heads, rows)
+
+
+def _design(level: LevelReport) -> Iterator[Block]:
+    if not level.coverage.total:
+        return
+    yield Paragraph(f"{title(level).capitalize()}: {design_sentence(level)}")
+    strata = level.design.strata
+    if not strata:
+        return
+    weights = dict(level.weights)
+    yield Table(
+        f"The sample by strata: {title(level)}",
+        ("stratum", "in the run", "drawn", "labelled", "put off", "each compared one stands for"),
+        tuple(
+            (
+                each.name,
+                f"{each.population:,}",
+                f"{each.drawn:,}",
+                f"{each.labelled:,}",
+                f"{each.skipped:,}",
+                decimal(weights[each.name]) if each.name in weights else NOTHING,
+            )
+            for each in strata
+        ),
+    )
+
+
+def design_sentence(level: LevelReport) -> str:
+    """Say how the labelled units were chosen, and what that allows."""
+    design, many = level.design, level.unit[1]
+    frame = f"{design.frame:,} {many}"
+    name = f" «{design.name}»" if design.name else ""
+    seed = "" if design.seed is None else f", seed {design.seed}"
+    order = (
+        ", labelled in the drawn order"
+        if design.random_prefix
+        else ", not labelled in the drawn order"
+    )
+    match design.kind:
+        case DesignKind.NONE:
+            return "nothing is labelled."
+        case DesignKind.CENSUS:
+            return f"all {frame} are labelled, so nothing is estimated about this run."
+        case DesignKind.SIMPLE:
+            return f"a random sample{name} of {frame}{seed}{order}; every unit weighs the same."
+        case DesignKind.STRATIFIED:
+            return (
+                f"a random sample{name} of {frame} by strata{seed}{order}; figures of the table "
+                "weight each unit by one over its probability of being labelled."
+            )
+        case DesignKind.CLUSTER:
+            return (
+                f"{design.drawn_conversations:,} of {design.conversations:,} conversations drawn "
+                f"whole at random{name}{seed}{order}."
+            )
+        case DesignKind.OVERRIDE_ONLY:
+            return (
+                f"only {many} on which people differ from the judge are labelled: neither "
+                "agreement nor a rate can be told from these."
+            )
+        case _:
+            return (
+                f"{_labelled(level.coverage)} of {frame}, and nothing says they were drawn at "
+                "random: figures are about the labelled ones only, and no corrected rate is given."
+            )
+
+
+def _labelled(coverage: Coverage) -> str:
+    return f"{coverage.reviewed:,} labelled"
+
+
+def _raters(report: AgreementReport) -> Iterator[Block]:
+    if not report.raters:
+        return
+    yield Table(
+        "Who labelled",
+        ("person", "labels", "blind", "overrides", "of compared", "override rate", "median time"),
+        tuple(
+            (
+                each.reviewer,
+                f"{each.labels:,}",
+                f"{each.blind:,}",
+                f"{each.overrides:,}",
+                f"{each.agreement.n:,}",
+                share(each.overrides, each.agreement.n),
+                NOTHING if each.median_s is None else f"{each.median_s:.1f} s",
+            )
+            for each in report.raters
+        ),
+    )

@@ -1,0 +1,105 @@
+"""What is not as it was certified, each in a phrase that names it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from faithtui.agreement.gate.certificate import (
+    Certificate,
+    GuidelineIdentity,
+    JudgeIdentity,
+    MetricIdentity,
+    RunIdentity,
+    SampleIdentity,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a certificate is bound to, of a run that is here."""
+
+    judge: JudgeIdentity
+    metric: MetricIdentity
+    guideline: GuidelineIdentity | None
+    run: RunIdentity
+    sample: SampleIdentity
+    labels: str
+    """Digest of people's verdicts."""
+
+
+def judging_changes(
+    certificate: Certificate, judge: JudgeIdentity, metric: MetricIdentity
+) -> list[str]:
+    """Name what differs in judge, prompt and metric, one phrase each; [] when nothing does."""
+    return [*_judge_changes(certificate.judge, judge), *_metric_changes(certificate.metric, metric)]
+
+
+def _judge_changes(was: JudgeIdentity, now: JudgeIdentity) -> Iterator[str]:
+    if was.fingerprint == now.fingerprint:
+        return
+    before, after = _judge_name(was), _judge_name(now)
+    if before != after:
+        yield f"judge: {before} was certified, {after} judged"
+    else:
+        yield f"judge: {before} is not what it was (its fingerprint differs)"
+
+
+def _judge_name(judge: JudgeIdentity) -> str:
+    return f"{judge.provider}:{judge.model}" if judge.model else judge.provider
+
+
+def _metric_changes(was: MetricIdentity, now: MetricIdentity) -> Iterator[str]:
+    parts: tuple[tuple[str, object, object], ...] = (
+        ("metric", was.name, now.name),
+        ("metric version", was.version, now.version),
+        ("peer", was.peer, now.peer),
+        ("strategy", was.strategy, now.strategy),
+        ("window size", was.window_size, now.window_size),
+        ("claims", was.claims, now.claims),
+        ("passing labels", ", ".join(was.passing), ", ".join(now.passing)),
+        ("threshold", was.bar, now.bar),
+        *(
+            (f"option {name}", was.options.get(name), now.options.get(name))
+            for name in sorted({*was.options, *now.options})
+        ),
+    )
+    for name, before, after in parts:
+        if before != after:
+            yield f"{name}: {before} was certified, here it is {after}"
+    if was.prompt != now.prompt:
+        yield f"prompt: the texts of the questions differ ({was.prompt[:12]}, {now.prompt[:12]})"
+    if was.examples != now.examples:
+        yield "examples: the judge is shown other ones"
+
+
+def data_changes(certificate: Certificate, now: Bound) -> list[str]:
+    """Name what differs in guideline, labels and sample of the certified data; [] for nothing.
+
+    What the judge said is compared only within the certified run: judged anew, its words may vary
+    and the figures are computed anew.
+    """
+    found = guideline_changes(certificate, now.guideline)
+    was = certificate.sample
+    if certificate.labels.digest != now.labels:
+        found.append("labels: people's verdicts are not those that were certified")
+    if certificate.run.created_at == now.run.created_at:
+        if was != now.sample:
+            found.append(f"sample: {_sample(was)} was certified, here it is {_sample(now.sample)}")
+        if certificate.run.readings != now.run.readings and not found:
+            found.append("run: the judge's verdicts are not those that were certified")
+    return found
+
+
+def guideline_changes(certificate: Certificate, now: GuidelineIdentity | None) -> list[str]:
+    """Say whether the guideline in force is another one; numbers differ between stores."""
+    was = certificate.guideline
+    if (was and was.digest) == (now and now.digest):
+        return []
+    names = [f"version {each.number} ({each.digest})" if each else "none" for each in (was, now)]
+    return [f"guideline: {names[0]} was certified, {names[1]} is in force"]
+
+
+def _sample(sample: SampleIdentity) -> str:
+    name = sample.design.replace("_", " ")
+    if sample.uid is None:
+        return f"{name} of {sample.frame}"
+    return f"{name} {sample.uid[:8]}, {sample.drawn} of {sample.frame}, seed {sample.seed}"

@@ -1,0 +1,107 @@
+"""What a judge's accuracy on labelled data says of runs that nobody labelled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.statistics.outside_accuracy import (
+    OutsideAccuracy,
+    OutsideRate,
+    outside_rate,
+)
+from faithtui.domain.estimates import Estimate, Reason, withheld
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How well the judge tells what fails from what passes; for runs without labels."""
+
+    positive: tuple[str, ...]
+    """Labels that fail."""
+    sensitivity: Estimate
+    """Share of what fails by people that fails by the judge."""
+    specificity: Estimate
+
+
+def accuracy_of(report: LevelReport, passing: Sequence[str]) -> Accuracy | None:
+    """Find the detection table whose positive labels are those that fail.
+
+    Args:
+        report: Of one level.
+        passing: Labels that pass at this level.
+
+    Returns:
+        None when neither reading of "unfaithful" is what fails.
+    """
+    failing = {name for name in report.table.categories if name not in passing}
+    for found in (report.strict, report.lenient):
+        if found is not None and set(found.positive) == failing:
+            return Accuracy(tuple(sorted(failing)), found.recall, found.specificity)
+    return None
+
+
+def outside_score(accuracy: Accuracy, judge: Estimate, level: float) -> OutsideRate | Reason:
+    """Correct another run's share of passing units by an accuracy that was certified.
+
+    Labels of one conversation resemble each other, so each share counts as many independent units
+    as would give its standard error; without one, as many as there were groups.
+
+    Args:
+        accuracy: Of the same judge.
+        judge: Share that passes by the judge in the other run.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The rate of units that *fail*; a reason where it cannot be had.
+    """
+    hits, rejections = accuracy.sensitivity, accuracy.specificity
+    if judge.value is None:
+        return judge.reason or Reason.NO_ITEMS
+    for each in (hits, rejections):
+        if each.value is None:
+            return each.reason or Reason.NO_ITEMS
+        if not each.has_interval:
+            return Reason.TOO_FEW_CLUSTERS
+    return outside_rate(
+        OutsideAccuracy(
+            apparent=1 - judge.value,
+            tested=judge.n,
+            sensitivity=hits.value or 0.0,
+            n_sensitivity=_independent(hits),
+            specificity=rejections.value or 0.0,
+            n_specificity=_independent(rejections),
+        ),
+        level,
+    )
+
+
+def corrected_outside(accuracy: Accuracy | None, judge: Estimate, level: float) -> Estimate:
+    """Give the share that passes in another run, by a certified accuracy; see `outside_score`."""
+    if accuracy is None:
+        return withheld(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
+    found = outside_score(accuracy, judge, level)
+    if isinstance(found, Reason):
+        return withheld(found, judge.n, judge.clusters)
+    failing = found.estimate
+    if failing.value is None or failing.ci_low is None or failing.ci_high is None:
+        return failing
+    if found.maybe_uninformative:
+        return withheld(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
+    return Estimate(
+        1 - failing.value,
+        failing.status,
+        judge.n,
+        judge.clusters,
+        ci_low=1 - failing.ci_high,
+        ci_high=1 - failing.ci_low,
+        level=failing.level,
+        method=failing.method,
+    )
+
+
+def _independent(found: Estimate) -> int:
+    """Count the independent units that would give a share's standard error."""
+    value = found.value or 0.0
+    if not found.se:
+        return found.clusters
+    return max(1, min(found.n, round(value * (1 - value) / found.se**2)))

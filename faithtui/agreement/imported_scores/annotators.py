@@ -1,0 +1,106 @@
+"""How far people agree with each other on labels that came with the data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from statistics import fmean
+
+from faithtui.agreement.imported_scores.conventions import View
+from faithtui.agreement.imported_scores.units import RatedUnit
+from faithtui.agreement.statistics import ratings
+from faithtui.agreement.statistics.alpha import MeasurementLevel
+from faithtui.agreement.statistics.figures import KAPPA, cross_table, measure
+from faithtui.agreement.statistics.intervals import Scale
+from faithtui.agreement.statistics.jackknife import measure_ratings
+from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two people who labelled some of the same units."""
+
+    first: str
+    second: str
+    """Sorted: `first` comes before it."""
+    kappa: Estimate
+    """Cohen's kappa over the declared categories; `n` counts the units both labelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFigures:
+    """Agreement of all people under one reading of their labels."""
+
+    view: View
+    percent: Estimate
+    """Mean over units of the share of agreeing pairs, in [0, 1]. `n` of all four counts the units
+    with two labels or more."""
+    alpha_nominal: Estimate
+    alpha_ordinal: Estimate
+    """The categories stand in the order of the view."""
+    ac1: Estimate
+    pairs: tuple[Pair, ...]
+    """Everybody with everybody with whom there is a unit in common."""
+    mean_kappa: Point
+    """Plain mean of the pairs' kappas, of those that have one."""
+    weighted_kappa: Point
+    """Their mean, each weighing the units of its pair."""
+
+
+def people_figures(units: Sequence[RatedUnit], view: View, level: float = LEVEL) -> PeopleFigures:
+    """Compute the agreement of people.
+
+    Args:
+        units: What they said.
+        view: How their labels are read.
+        level: Confidence level in (0, 1) of the intervals, which leave out whole groups.
+    """
+    groups = ratings.grouped_ratings(
+        ((unit.group, [view.word(each) for each in unit.levels.values()]) for unit in units),
+        view.categories,
+    )
+
+    def figure(compute: ratings.RatingFigure, scale: Scale) -> Estimate:
+        return with_value(measure_ratings(compute, groups, scale, level), compute(groups.total))
+
+    pairs = tuple(_pairs(units, view, level))
+    known = [(pair.kappa.value, pair.kappa.n) for pair in pairs if pair.kappa.value is not None]
+    none = Reason.NO_VARIATION if pairs else Reason.NO_OVERLAP
+    ordinal = partial(ratings.krippendorff_alpha, level=MeasurementLevel.ORDINAL)
+    return PeopleFigures(
+        view=view,
+        percent=figure(ratings.percent_agreement, Scale.LOGIT),
+        alpha_nominal=figure(ratings.krippendorff_alpha, Scale.ATANH),
+        alpha_ordinal=figure(ordinal, Scale.ATANH),
+        ac1=figure(ratings.gwet_ac1, Scale.ATANH),
+        pairs=pairs,
+        mean_kappa=fmean(value for value, _ in known) if known else none,
+        weighted_kappa=fmean(*zip(*known, strict=True)) if known else none,
+    )
+
+
+def with_value(estimate: Estimate, value: Point) -> Estimate:
+    """Keep the value of a figure that is withheld for want of an interval.
+
+    These figures describe labels that are all there and are compared with those of other tools;
+    the reason stays, and says why there is no interval.
+    """
+    if estimate.status is not Status.WITHHELD or isinstance(value, Reason):
+        return estimate
+    return replace(estimate, value=value, status=Status.OK)
+
+
+def _pairs(units: Sequence[RatedUnit], view: View, level: float) -> list[Pair]:
+    # By unit and not by pair of people: hundreds of people share units with a few others each.
+    together: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
+    for unit in units:
+        words = {person: view.word(each) for person, each in unit.levels.items()}
+        for first, second in combinations(sorted(words), 2):
+            reading = (unit.group, words[first], words[second])
+            together.setdefault((first, second), []).append(reading)
+    found = []
+    for (first, second), readings in sorted(together.items()):
+        table = cross_table(readings, view.categories)
+        kappa = with_value(measure(KAPPA, table, level), KAPPA.compute(table.total))
+        found.append(Pair(first, second, kappa))
+    return found

@@ -1,0 +1,43 @@
+"""Everything that labels and scores which came with the data say of people and of judges."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from faithtui.agreement.imported_scores.annotators import PeopleFigures, people_figures
+from faithtui.agreement.imported_scores.judges import JudgeFigures, judge_figures
+from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversation, rated_scales
+from faithtui.domain.estimates import LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleFigures:
+    """The figures of one scale."""
+
+    rated: RatedScale
+    people: tuple[PeopleFigures, ...]
+    """One per reading of the labels; () when people label no common units."""
+    judges: tuple[JudgeFigures, ...]
+    """In the order in which judges first occur."""
+
+
+def shipped_figures(
+    conversations: Sequence[ScoredConversation], level: float = LEVEL
+) -> tuple[ScaleFigures, ...]:
+    """Compute all figures of a data set, one part per scale and kind of unit.
+
+    Args:
+        conversations: The whole data set; nobody labels a unit twice on a scale.
+        level: Confidence level in (0, 1).
+    """
+    return tuple(_figures(rated, level) for rated in rated_scales(conversations))
+
+
+def _figures(rated: RatedScale, level: float) -> ScaleFigures:
+    rule = rated.convention
+    if not rule.is_comparable:
+        return ScaleFigures(rated, (), ())
+    return ScaleFigures(
+        rated,
+        tuple(people_figures(rated.units, view, level) for view in rule.views),
+        tuple(judge_figures(rated.units, judge, rule, level) for judge in rated.judges),
+    )

@@ -1,0 +1,170 @@
+"""How far scores of automatic judges that came with the data agree with people's labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from faithtui.agreement.imported_scores.annotators import with_value
+from faithtui.agreement.imported_scores.conventions import Convention, Pooling, View
+from faithtui.agreement.imported_scores.units import RatedUnit
+from faithtui.agreement.statistics.detection import BALANCED_ACCURACY
+from faithtui.agreement.statistics.figures import Table, cross_table, measure
+from faithtui.agreement.statistics.ranks import auroc, auroc_estimate, spearman, spearman_estimate
+from faithtui.agreement.statistics.thresholds import (
+    ChosenOn,
+    Goal,
+    choose_threshold,
+    threshold_table,
+)
+from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, undefined
+
+HALF = 0.5
+"""A score passes from here on; scores that are labels are 0 or 1, so they are read as they are."""
+
+_FLAGGED = ("positive", "negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A judge's scores against people's mean under one reading of their labels."""
+
+    view: View
+    spearman: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """A judge's scores against what people pass and fail."""
+
+    pooling: Pooling
+    passed: int
+    """Units that people pass."""
+    failed: int
+    auroc: Estimate
+    """Probability that a unit people pass scores above one they fail; ties count half."""
+    balanced_accuracy: Estimate
+    """Mean of recall and specificity when scores from 0.5 on pass."""
+    best_threshold: Point
+    """The threshold with the highest balanced accuracy on these labels; scores below it fail.
+    `NO_VARIATION` for scores that are labels: there is nothing to choose."""
+    best: Point
+    """Balanced accuracy there, on the labels it was chosen on: too good to be true."""
+    cross_validated: Estimate
+    """Balanced accuracy of thresholds chosen in this way on other groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFigures:
+    """All that can be said of one judge's scores."""
+
+    judge: str
+    n: int
+    """Units with a label and a score."""
+    groups: int
+    without_score: int
+    """Units with a label that the judge did not score."""
+    own_reference: int
+    """Units left out because the score compares the answer with itself."""
+    is_label: bool
+    """Whether all its scores are 0 or 1."""
+    lowest: float | None
+    highest: float | None
+    correlations: tuple[Correlation, ...]
+    detections: tuple[Detection, ...]
+
+
+def judge_figures(
+    units: Sequence[RatedUnit], judge: str, rule: Convention, level: float = LEVEL
+) -> JudgeFigures:
+    """Compare a judge's scores with people's labels.
+
+    Args:
+        units: What people said.
+        judge: Whose scores; higher is better.
+        rule: Convention of the labels' scale.
+        level: Confidence level in (0, 1) of the intervals, which leave out whole groups.
+    """
+    scored = [unit for unit in units if judge in unit.scores]
+    scores = {unit.scores[judge] for unit in scored}
+    own = sum(judge in unit.own_reference for unit in units)
+    is_label = bool(scores) and scores <= {0.0, 1.0}
+    return JudgeFigures(
+        judge=judge,
+        n=len(scored),
+        groups=len({unit.group for unit in scored}),
+        without_score=len(units) - len(scored) - own,
+        own_reference=own,
+        is_label=is_label,
+        lowest=min(scores, default=None),
+        highest=max(scores, default=None),
+        correlations=tuple(_correlation(scored, judge, view, level) for view in rule.views),
+        detections=tuple(
+            _detection(scored, judge, rule, pooling, level, is_label=is_label)
+            for pooling in Pooling
+        ),
+    )
+
+
+def _correlation(units: Sequence[RatedUnit], judge: str, view: View, level: float) -> Correlation:
+    readings = [
+        (unit.group, unit.scores[judge], view.mean(tuple(unit.levels.values()))) for unit in units
+    ]
+    value = spearman([(score, mean) for _, score, mean in readings])
+    return Correlation(view, with_value(spearman_estimate(readings, level), value))
+
+
+def _detection(
+    units: Sequence[RatedUnit],
+    judge: str,
+    rule: Convention,
+    pooling: Pooling,
+    level: float,
+    *,
+    is_label: bool,
+) -> Detection:
+    readings = [
+        (unit.group, unit.scores[judge], rule.passes(tuple(unit.levels.values()), pooling))
+        for unit in units
+    ]
+    passed = sum(passes for _, _, passes in readings)
+    at_half = cross_table(
+        ((group, _word(not passes), _word(score < HALF)) for group, score, passes in readings),
+        _FLAGGED,
+    )
+    area = auroc([(score, passes) for _, score, passes in readings])
+    best_threshold: Point = Reason.NO_VARIATION
+    best: Point = Reason.NO_VARIATION
+    validated = undefined(Reason.NO_VARIATION, len(readings))
+    if not is_label:
+        best_threshold, best, validated = _chosen(readings, level)
+    return Detection(
+        pooling=pooling,
+        passed=passed,
+        failed=len(readings) - passed,
+        auroc=with_value(auroc_estimate(readings, level), area),
+        balanced_accuracy=measure(BALANCED_ACCURACY, at_half, level),
+        best_threshold=best_threshold,
+        best=best,
+        cross_validated=validated,
+    )
+
+
+def _chosen(
+    readings: Sequence[tuple[str, float, bool]], level: float
+) -> tuple[Point, Point, Estimate]:
+    """Choose a threshold: itself, its balanced accuracy on the same labels and on other groups."""
+    unfaithful = [(group, score, not passes) for group, score, passes in readings]
+    choice = choose_threshold(unfaithful, Goal())
+    if isinstance(choice, Reason):
+        return choice, choice, undefined(choice, len(readings))
+    rows = threshold_table((score, bad) for _, score, bad in unfaithful)
+    row = next(row for row in rows if row.threshold == choice.threshold)
+    same = BALANCED_ACCURACY.compute(Table(_FLAGGED, ((row.tp, row.fn), (row.fp, row.tn))))
+    if choice.chosen_on is ChosenOn.SAME_LABELS:
+        validated = undefined(Reason.TOO_FEW_CLUSTERS, len(readings), choice.table.groups)
+    else:
+        validated = measure(BALANCED_ACCURACY, choice.table, level)
+    return choice.threshold, same, validated
+
+
+def _word(is_unfaithful: bool) -> str:
+    return "positive" if is_unfaithful else "negative"

@@ -1,0 +1,167 @@
+"""What people said about each answer or claim, and the scores that came with it."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from faithtui.agreement.imported_scores.conventions import Convention, convention
+from faithtui.domain.conversation import Conversation, Rating
+
+REFERENCE = "reference"
+"""How the name of the model begins where the answer is the reference answer."""
+
+
+class UnitKind(StrEnum):
+    """What a label is about. Exported word for word."""
+
+    ANSWER = "answer"
+    CLAIM = "claim"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredConversation:
+    """A conversation as it came, with the scores of automatic judges that came with it."""
+
+    conversation: Conversation
+    scores: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    """By judge, then by position of the answer."""
+    assigned: frozenset[str] | None = None
+    """Who was to label it; labels of anybody else are left out. None: everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatedUnit:
+    """An answer or a claim that somebody labelled."""
+
+    group: str
+    """What stays together when conversations are left out."""
+    levels: Mapping[str, str]
+    """From person to level of the scale; at least one."""
+    scores: Mapping[str, float]
+    """By judge; a judge that did not score it is missing."""
+    own_reference: frozenset[str]
+    """Judges whose score compares the answer with itself, so that it is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatedScale:
+    """All that people said on one scale about one kind of unit."""
+
+    convention: Convention
+    kind: UnitKind
+    units: tuple[RatedUnit, ...]
+    """() when people label no common units, see `Convention.is_comparable`."""
+    counts: Mapping[str, int]
+    """Labels that count, by level; all levels, worst to best."""
+    left_out: Mapping[str, int]
+    """Labels that are no level, by their word, sorted."""
+    not_assigned: int
+    """Labels of people who were not to label the conversation."""
+    judges: tuple[str, ...]
+    """Everybody whose scores came with the data; () for claims: scores are of answers."""
+    has_answer_scores: bool
+    """Whether scores came with the data at all."""
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Everybody whose labels count, sorted."""
+        return tuple(sorted({person for unit in self.units for person in unit.levels}))
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return len({unit.group for unit in self.units})
+
+
+def kind_of(rating: Rating) -> UnitKind:
+    """Say what a label is about."""
+    return UnitKind.ANSWER if rating.claim is None else UnitKind.CLAIM
+
+
+def unit_of(rating: Rating) -> tuple[object, ...]:
+    """Name the unit a label is about, inside its conversation.
+
+    Claims are the same when turn, place and text are.
+    """
+    return rating.turn, rating.span, rating.claim
+
+
+def rated_scales(conversations: Sequence[ScoredConversation]) -> tuple[RatedScale, ...]:
+    """Sort labels by scale and kind of unit.
+
+    Args:
+        conversations: Nobody labels a unit twice on a scale.
+
+    Returns:
+        In the order in which scales first occur.
+    """
+    found = dict.fromkeys(
+        (rating.scale, kind_of(rating))
+        for each in conversations
+        for rating in each.conversation.ratings
+    )
+    return tuple(_rated_scale(conversations, convention(scale), kind) for scale, kind in found)
+
+
+def _rated_scale(
+    conversations: Sequence[ScoredConversation], rule: Convention, kind: UnitKind
+) -> RatedScale:
+    units: list[RatedUnit] = []
+    counts, left_out = Counter[str](), Counter[str]()
+    not_assigned = 0
+    for each in conversations:
+        mine = [
+            rating
+            for rating in each.conversation.ratings
+            if rating.scale == rule.scale and kind_of(rating) is kind
+        ]
+        kept = [
+            rating for rating in mine if each.assigned is None or rating.annotator in each.assigned
+        ]
+        not_assigned += len(mine) - len(kept)
+        counts.update(level for rating in kept if (level := rule.level(rating.label)) is not None)
+        left_out.update(rating.label for rating in kept if rule.level(rating.label) is None)
+        if rule.is_comparable:
+            units += _units(each, kept, rule, kind)
+    judges = dict.fromkeys(judge for each in conversations for judge in each.scores)
+    return RatedScale(
+        convention=rule,
+        kind=kind,
+        units=tuple(units),
+        counts={level: counts[level] for level in rule.levels},
+        left_out=dict(sorted(left_out.items())),
+        not_assigned=not_assigned,
+        judges=tuple(judges) if kind is UnitKind.ANSWER else (),
+        has_answer_scores=bool(judges),
+    )
+
+
+def _units(
+    scored: ScoredConversation, ratings: Iterable[Rating], rule: Convention, kind: UnitKind
+) -> list[RatedUnit]:
+    """Put the labels of each unit together; a unit without a label that counts is none."""
+    found: dict[tuple[object, ...], dict[str, str]] = {}
+    turns: dict[tuple[object, ...], int] = {}
+    for rating in ratings:
+        level = rule.level(rating.label)
+        if level is not None:
+            name = unit_of(rating)
+            found.setdefault(name, {})[rating.annotator] = level
+            turns[name] = rating.turn
+    conversation = scored.conversation
+    is_reference = str(conversation.metadata.get("model", "")).startswith(REFERENCE)
+    own = frozenset(rule.compared_with_reference if is_reference else ())
+    return [
+        RatedUnit(
+            conversation.group,
+            levels,
+            {
+                judge: by_turn[turns[name]]
+                for judge, by_turn in scored.scores.items()
+                if kind is UnitKind.ANSWER and turns[name] in by_turn and judge not in own
+            },
+            own,
+        )
+        for name, levels in found.items()
+    ]

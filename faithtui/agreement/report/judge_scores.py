@@ -1,0 +1,266 @@
+"""Scores and confidences of the judge, held against people's."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import compress, repeat
+from typing import cast
+
+from faithtui.agreement.labelled_units import (
+    AnswerReading,
+    DesignKind,
+    DesignReading,
+    ScoredUnit,
+    ScoreReading,
+)
+from faithtui.agreement.report.level_figures import Compared
+from faithtui.agreement.report.tables import Figures
+from faithtui.agreement.report.values.levels import Detection
+from faithtui.agreement.report.values.scores import (
+    CalibrationReport,
+    ReliabilityBin,
+    ScoreReport,
+    ThresholdReport,
+    UnitScoreReport,
+)
+from faithtui.agreement.report.values.settings import ReportSettings
+from faithtui.agreement.statistics.calibration import FEWEST_FOR_ECE, calibration
+from faithtui.agreement.statistics.icc import Form, icc
+from faithtui.agreement.statistics.kendall import kendall_estimate
+from faithtui.agreement.statistics.prediction_powered import ppi_mean_by_conversation
+from faithtui.agreement.statistics.ranks import auroc_estimate, spearman_estimate
+from faithtui.agreement.statistics.score_differences import (
+    bias_estimate,
+    limits_of_agreement,
+    mae_estimate,
+)
+from faithtui.agreement.statistics.table_groups import cross_table
+from faithtui.agreement.statistics.thresholds import Goal, choose_threshold, threshold_table
+from faithtui.domain.estimates import Estimate, Reason, Status, undefined, withheld
+from faithtui.domain.labels import Polarity
+from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
+
+FEWEST = 10
+"""Units with both scores below which no threshold is looked at."""
+MOST_POINTS = 200
+"""Points of a threshold curve."""
+_WORDS = ("fails", "passes")
+
+
+def unit_score_reports(
+    scores: Sequence[ScoreReading],
+    rule: ScoringRule,
+    design: DesignReading,
+    settings: ReportSettings,
+) -> tuple[UnitScoreReport, ...]:
+    """Compare scores of windows and of conversations; kinds without any unit are left out."""
+    found = []
+    for unit in ScoredUnit:
+        own = [each for each in scores if each.unit is unit]
+        if own:
+            found.append(_unit_scores(unit, own, rule, design, settings))
+    return tuple(found)
+
+
+def _unit_scores(
+    unit: ScoredUnit,
+    scores: Sequence[ScoreReading],
+    rule: ScoringRule,
+    design: DesignReading,
+    settings: ReportSettings,
+) -> UnitScoreReport:
+    level = settings.level
+    judged = [each for each in scores if each.claims]
+    both = [
+        (each.group, each.judge, each.human)
+        for each in judged
+        if each.judge is not None and each.human is not None
+    ]
+    bar = rule.bar
+    passing = [
+        (group, judge, bar is not None and human >= bar - TOLERANCE) for group, judge, human in both
+    ]
+    pairs = [(judge, human) for _, judge, human in both]
+    limits = limits_of_agreement(pairs)
+    coefficient = icc([list(pair) for pair in pairs], Form.ABSOLUTE)
+    no_bar = undefined(Reason.ONE_CLASS_ONLY, len(both))
+    return UnitScoreReport(
+        unit=unit,
+        n=len(both),
+        partly=sum(0 < each.labelled < each.claims for each in judged),
+        vacuous=len(scores) - len(judged),
+        judge_mean=_mean(judge for judge, _ in pairs),
+        human_mean=_mean(human for _, human in pairs),
+        bias=bias_estimate(both, level),
+        mae=mae_estimate(both, level),
+        limits=None if isinstance(limits, Reason) else limits,
+        spearman=spearman_estimate(both, level),
+        kendall_tau_b=kendall_estimate(both, level),
+        icc=_plain(coefficient, len(both), len({group for group, _, _ in both})),
+        auroc=no_bar if bar is None else auroc_estimate(passing, level),
+        corrected=_corrected(judged, design, level),
+        threshold=None if bar is None or len(both) < FEWEST else _threshold(passing, bar, settings),
+        unscored=sum(
+            each.judge is None or (each.labelled == each.claims and each.human is None)
+            for each in judged
+            if not 0 < each.labelled < each.claims
+        ),
+    )
+
+
+def _plain(value: float | Reason, n: int, clusters: int) -> Estimate:
+    """Make an estimate without an interval."""
+    if isinstance(value, Reason):
+        return undefined(value, n, clusters)
+    return Estimate(value, Status.OK, n, clusters)
+
+
+def _corrected(judged: Sequence[ScoreReading], design: DesignReading, level: float) -> Estimate:
+    """Correct the mean score where whole units were chosen at random."""
+    labelled = [
+        (each.group, each.human, each.judge)
+        for each in judged
+        if each.human is not None and each.judge is not None
+    ]
+    clusters = len({group for group, _, _ in labelled})
+    if design.kind not in (DesignKind.CENSUS, DesignKind.CLUSTER):
+        return withheld(Reason.DESIGN_NOT_RANDOM, len(labelled), clusters)
+    others = [
+        (each.group, each.judge) for each in judged if each.human is None and each.judge is not None
+    ]
+    found = ppi_mean_by_conversation(labelled, others, level=level)
+    if found.ci_low is None or found.ci_high is None:
+        return found
+    # Scores are shares; an interval made for numbers of any size may leave their range.
+    value = found.value or 0.0
+    low, high = max(0.0, found.ci_low), min(1.0, found.ci_high)
+    return replace(found, ci_low=min(value, low), ci_high=max(value, high))
+
+
+def _threshold(
+    passing: Sequence[tuple[str, float, bool]], bar: float, settings: ReportSettings
+) -> ThresholdReport:
+    """Look at the threshold in force, and for a better one; positive is failing."""
+    failing = [(group, score, not passes) for group, score, passes in passing]
+    rows = threshold_table((score, bad) for _, score, bad in failing)
+    choice = choose_threshold(failing, Goal())
+    chosen = not isinstance(choice, Reason)
+    step = max(1, len(rows) // MOST_POINTS)
+    return ThresholdReport(
+        current=bar,
+        at_current=_detection(
+            ((group, bad, score < bar - TOLERANCE) for group, score, bad in failing), settings
+        ),
+        suggested=None if isinstance(choice, Reason) else choice.threshold,
+        rule=Goal().rule.value,
+        chosen_on=choice.chosen_on.value if not isinstance(choice, Reason) else "same_labels",
+        at_suggested=None
+        if isinstance(choice, Reason)
+        else Figures(("positive", "negative"), ("positive",), settings).detection(
+            choice.table, ("positive",)
+        ),
+        curve=tuple(
+            (row.threshold, row.recall, row.specificity)
+            for row in rows[::step]
+            if chosen and isinstance(row.recall, float) and isinstance(row.specificity, float)
+        ),
+    )
+
+
+def _detection(flags: Iterable[tuple[str, bool, bool]], settings: ReportSettings) -> Detection:
+    """Count (group, fails by people, fails by the judge)."""
+    figures = Figures(_WORDS, _WORDS[:1], settings)
+    rows = ((group, _WORDS[not bad], _WORDS[not flagged]) for group, bad, flagged in flags)
+    return figures.detection(cross_table(rows, _WORDS), _WORDS[:1])
+
+
+def calibration_report(compared: Compared, source: str) -> CalibrationReport | None:
+    """Hold the judge's confidence that a claim is supported against people's verdicts.
+
+    In a sample by strata units weigh as in all other figures.
+
+    Args:
+        compared: What the figures of the report are about.
+        source: Where the confidence comes from.
+
+    Returns:
+        None where nothing with a confidence is labelled.
+    """
+    figures, settings = compared.figures, compared.figures.settings
+    good = {each.name for each in compared.labels.labels if each.polarity is Polarity.GOOD}
+    claims = compared.inside
+    weights = () if figures.frame is None else figures.weights(compared.units)
+    if weights or None in claims.confidence:
+        known = [
+            confidence is not None and weight > 0
+            for confidence, weight in zip(
+                claims.confidence, weights or repeat(1.0, len(claims.rows)), strict=True
+            )
+        ]
+        claims = claims.where(known)
+        weights = list(compress(weights, known))
+    if not claims.rows:
+        return None
+    came: dict[str | None, bool] = {each: each in good for each in compared.labels.names}
+    found = calibration(
+        claims.group,
+        cast(Sequence[float], claims.confidence),
+        [*map(came.__getitem__, claims.human)],
+        settings.level,
+        weights=weights,
+        seed=settings.seed,
+    )
+    return CalibrationReport(
+        source=source,
+        n=found.n,
+        weighted=figures.frame is not None,
+        brier=found.brier,
+        skill=None if isinstance(found.skill, Reason) else found.skill,
+        ece=None if found.error_hidden else found.error,
+        noise=None if found.floor is None else found.floor.mean,
+        few=found.n < FEWEST_FOR_ECE,
+        bins=tuple(
+            ReliabilityBin(
+                each.low, each.high, each.n, each.mean, each.observed, each.ci_low, each.ci_high
+            )
+            for each in found.bins
+        ),
+    )
+
+
+def answer_scores(answers: Sequence[AnswerReading], rule: ScoringRule, level: float) -> ScoreReport:
+    """Compare the judge's scores of answers with what people said of them as a whole."""
+    said = [answer for answer in answers if answer.human is not None or answer.rating is not None]
+    judged = [answer for answer in said if answer.claims]
+    # Rounded so that means of the same ratings in another order tie.
+    scored = [
+        (answer, round(answer.score.value, 9))
+        for answer in judged
+        if answer.score.state is ScoreState.SCORED and answer.score.value is not None
+    ]
+    rated = [
+        (answer.group, score, round(answer.rating, 9))
+        for answer, score in scored
+        if answer.rating is not None
+    ]
+    return ScoreReport(
+        answers=len(said),
+        vacuous=len(said) - len(judged),
+        unscored=len(judged) - len(scored),
+        spearman=spearman_estimate(rated, level),
+        auroc=auroc_estimate(
+            [
+                (answer.group, score, answer.human in rule.passing)
+                for answer, score in scored
+                if answer.human is not None
+            ],
+            level,
+        ),
+        judge_mean=_mean(score for _, score, _ in rated),
+        human_mean=_mean(rating for _, _, rating in rated),
+    )
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    numbers = list(values)
+    return math.fsum(numbers) / len(numbers) if numbers else None

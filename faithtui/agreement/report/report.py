@@ -1,0 +1,240 @@
+"""What a run's judge and people agree on, as one value that screens and files draw from.
+
+Two levels, never mixed: unique claims (people's verdicts against the judge's) and answers (people's
+label of a whole answer against its pass or fail). Unreviewed is not agreed: a unit without a
+person's verdict is counted in the coverage and enters no figure.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import compress
+
+from faithtui.agreement.labelled_units import ClaimReading, RunReadings
+from faithtui.agreement.report.annotators import Said, anchoring_report, human_report, rater_reports
+from faithtui.agreement.report.judge_comparison import PairedUnit, comparisons, weighed
+from faithtui.agreement.report.judge_scores import (
+    answer_scores,
+    calibration_report,
+    unit_score_reports,
+)
+from faithtui.agreement.report.level_figures import (
+    CLAIM,
+    Compared,
+    answer_level_report,
+    claim_level_report,
+)
+from faithtui.agreement.report.report_warnings import cautions, headline
+from faithtui.agreement.report.self_consistency import Steadiness
+from faithtui.agreement.report.slices import breakdowns, progress
+from faithtui.agreement.report.unit_columns import ClaimColumns
+from faithtui.agreement.report.values.report import AgreementReport, primary_level
+from faithtui.agreement.report.values.scores import Consistency
+from faithtui.agreement.report.values.settings import ReportSettings
+from faithtui.agreement.statistics.figures import share
+from faithtui.agreement.statistics.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode
+from faithtui.domain.field_types import require_type
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels import Label, LabelSet, Polarity
+from faithtui.domain.run_integrity import Soundness
+from faithtui.domain.scores import ScoringRule
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Who judged what, in words."""
+
+    metric: str = ""
+    judge: str = ""
+    """Name of the judge, for sentences and for the comparison with another one."""
+    unit: tuple[str, str] = CLAIM
+    """What the metric judges, one and many."""
+    answers_are_claims: bool = False
+    """What the metric judges are the answers themselves. The claim level has them then, and the
+    answer level stays empty: the same labels would be shown as evidence twice."""
+    confidence: str = "stated"
+    """Where the judge's confidence comes from: `stated`, `token_probability`, `vote_share`."""
+    soundness: Soundness = Soundness.SOUND
+    """Whether what the judge wrote can be found where it must come from."""
+    integrity: str = ""
+    """The same in a sentence; "" when nothing stands against it."""
+    unfinished: str = ""
+    """How far the run is, in a sentence; "" when it is finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherJudge:
+    """Another run, on the claims that both judged."""
+
+    name: str
+    units: tuple[PairedUnit, ...]
+
+
+class Prepared:
+    """Readings as the settings want them counted, with their tables."""
+
+    def __init__(
+        self,
+        readings: RunReadings,
+        labels: LabelSet,
+        rule: ScoringRule,
+        settings: ReportSettings | None = None,
+    ) -> None:
+        """Count readings; the arguments are those of `agreement_report`."""
+        wanted = settings or ReportSettings()
+        if wanted.ordinal:
+            # The scale is from support to contradiction, whatever order the metric declares.
+            worse = labels.severity
+            labels = LabelSet(tuple(sorted(labels.labels, key=lambda label: worse[label.name])))
+        self.readings = readings
+        self.rule = rule
+        self.labels = labels if wanted.idk is IdkRule.THREE else _TWO
+        """What verdicts are read as."""
+        self.passing = replace(rule, passing=(FAITHFUL,)) if self.labels is _TWO else rule
+        """The rule in these words."""
+        self.words = {
+            name: name
+            if self.labels is not _TWO
+            else recode(name, wanted.idk, labels, rule.passing)
+            for name in labels.names
+        }
+        """What each label of the metric is read as."""
+        self.compared = Compared(self.read(readings.claims), self.labels, readings.design, wanted)
+
+    @cached_property
+    def by_claim(self) -> Mapping[ClaimId, ClaimReading]:
+        """The readings as they are, by claim."""
+        return {each.claim: each for each in self.readings.claims}
+
+    def read(self, claims: Sequence[ClaimReading]) -> Sequence[ClaimReading]:
+        """Read the labels of claims; words that are no label of the metric stay what they are."""
+        if self.labels is not _TWO:
+            return claims
+        known = self.words
+        return tuple(
+            claim._replace(
+                judge=self.word(claim.judge),
+                human=self.word(claim.human),
+                opinions=tuple(
+                    each._replace(verdict=known.get(each.verdict, each.verdict))
+                    for each in claim.opinions
+                ),
+            )
+            for claim in claims
+        )
+
+    def word(self, label: str | None) -> str | None:
+        """Read one label."""
+        return None if label is None else self.words.get(label, label)
+
+    def paired(self, units: Sequence[PairedUnit]) -> tuple[PairedUnit, ...]:
+        """Read the labels of units that two judges have, and weigh them."""
+        read = (
+            replace(
+                each,
+                a=self.words.get(each.a, each.a),
+                b=self.words.get(each.b, each.b),
+                human=self.word(each.human),
+            )
+            for each in units
+        )
+        return weighed(read, self.compared)
+
+
+_TWO = LabelSet(
+    (
+        Label(FAITHFUL, "F", "faithful", Polarity.GOOD),
+        Label(UNFAITHFUL, "U", "unfaithful", Polarity.BAD),
+    )
+)
+"""Labels where unsure ones are one or the other."""
+
+
+def agreement_report(
+    readings: RunReadings,
+    labels: LabelSet,
+    rule: ScoringRule,
+    settings: ReportSettings | None = None,
+    *,
+    judged: Judged | None = None,
+    other: OtherJudge | None = None,
+    repeats: tuple[Steadiness, ...] = (),
+) -> AgreementReport:
+    """Compare a run's judge with people.
+
+    Args:
+        readings: Of the run, in the order disagreements are listed.
+        labels: The metric's vocabulary; its order is the order of the tables.
+        rule: The run's scoring rule: which labels pass, and from where on a score passes.
+        settings: What is asked for; None: the usual.
+        judged: Who judged what.
+        other: A second judge to compare with.
+        repeats: How steady each person is.
+
+    Raises:
+        InputError: One of the first four is of another type.
+    """
+    require_type(readings, RunReadings, "readings", "a RunReadings")
+    require_type(labels, LabelSet, "labels", "the LabelSet of the metric")
+    require_type(rule, ScoringRule, "rule", "the ScoringRule of the run")
+    require_type(settings, ReportSettings | None, "settings", "a ReportSettings, or None")
+    prepared = Prepared(readings, labels, rule, settings)
+    return report_of(prepared, judged=judged, other=other, repeats=repeats)
+
+
+def report_of(
+    prepared: Prepared,
+    *,
+    judged: Judged | None = None,
+    other: OtherJudge | None = None,
+    repeats: tuple[Steadiness, ...] = (),
+) -> AgreementReport:
+    """Compare a run's judge with people; see `agreement_report`."""
+    who = judged or Judged()
+    readings, rule, compared = prepared.readings, prepared.rule, prepared.compared
+    figures, wanted = compared.figures, compared.figures.settings
+    claim_level = claim_level_report(compared, prepared.passing, who.unit)
+    # After resampling, which takes most memory.
+    said = Said(compared)
+    # A metric that judges whole answers has all of them, rated or not, among its claims.
+    answers, unrated = ((), ()) if who.answers_are_claims else (readings.answers, readings.unrated)
+    answer_level = answer_level_report(answers, unrated, rule, wanted)
+    found = AgreementReport(
+        headline="",
+        warnings=(),
+        claims=claim_level,
+        answers=answer_level,
+        scores=answer_scores(readings.answers, rule, wanted.level),
+        unit_scores=unit_score_reports(readings.scores, rule, readings.design, wanted),
+        consistency=_consistency(compared.all, wanted.level),
+        raters=rater_reports(said, figures),
+        humans=human_report(compared.all, figures),
+        anchoring=anchoring_report(said, figures),
+        repeats=repeats,
+        calibration=calibration_report(compared, who.confidence),
+        breakdowns=breakdowns(compared, said, who.metric, who.judge),
+        comparison=None
+        if other is None
+        else comparisons([(who.judge, other.name, prepared.paired(other.units))], figures)[0],
+        progress=progress(compared, said),
+        settings=wanted,
+        passing=rule.passing,
+        bar=rule.bar,
+    )
+    return replace(
+        found,
+        headline=headline(primary_level(claim_level, answer_level), who.judge),
+        warnings=cautions(found, who.soundness, who.integrity, who.unfinished),
+    )
+
+
+def _consistency(claims: ClaimColumns, level: float) -> Consistency:
+    repeated: list[tuple[str, bool]] = []
+    if max(claims.windows, default=0) > 1:
+        several = [windows > 1 for windows in claims.windows]
+        repeated += compress(zip(claims.group, claims.steady, strict=True), several)
+    return Consistency(
+        repeated=len(repeated),
+        steady=sum(steady for _, steady in repeated),
+        share=share(repeated, level),
+    )

@@ -1,0 +1,465 @@
+"""What a reader must know before believing the figures, and the sentence on top of them."""
+
+from collections.abc import Iterator
+
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import Caution, Figure, Level, Severity
+from faithtui.agreement.statistics.table_warnings import FEW_ITEMS, table_codes
+from faithtui.agreement.statistics.tables import Cells
+from faithtui.domain.estimates import Estimate, Status
+from faithtui.domain.run_integrity import Soundness
+
+FEW_MINORITY = 10
+FEW_GROUPS = 20
+MANY_SKIPPED = 0.05
+"""Share of what was served in a stratum."""
+OUTLIER = 0.25
+"""Distance of a person's share of overrides from that of the person in the middle."""
+HASTY_S = 2.0
+"""Seconds on a claim below which nobody has read it and its passages."""
+_ROUNDING = 1e-12
+
+_ORDER = (Severity.BLOCKING, Severity.CAUTION, Severity.INFO)
+
+
+def cautions(
+    report: AgreementReport,
+    soundness: Soundness = Soundness.SOUND,
+    integrity: str = "",
+    unfinished: str = "",
+) -> tuple[Caution, ...]:
+    """List what applies, most severe first.
+
+    Args:
+        report: The figures.
+        soundness: Whether what the judge wrote can be found where it must come from.
+        integrity: The same in a sentence; "" when nothing stands against it.
+        unfinished: How far the run is, in a sentence; "" when it is finished.
+    """
+    claims, answers = report.claims, report.answers
+    found = [
+        *_unfinished(unfinished),
+        *_integrity(soundness, integrity),
+        *_level(claims),
+        *_level(answers),
+        *_people(report),
+        *_numbers(report),
+    ]
+    reviewed = claims.coverage.reviewed or answers.coverage.reviewed or report.scores.answers
+    if not reviewed:
+        message = "Nobody has labelled anything yet, so nothing can be said about the judge."
+        found.append(Caution("no_labels", Severity.BLOCKING, message, about=(Figure.AGREEMENT,)))
+    unsteady = report.consistency.repeated - report.consistency.steady
+    if unsteady:
+        rule = report.settings.duplicates.replace("_", " ")
+        message = (
+            f"The judge gave {unsteady} of {report.consistency.repeated} {claims.unit[1]} that "
+            f"stand in several windows different labels; the {rule} label is used."
+        )
+        found.append(
+            Caution("judge_unsteady", Severity.INFO, message, Level.CLAIMS, (Figure.AGREEMENT,))
+        )
+    return tuple(sorted(found, key=lambda caution: _ORDER.index(caution.severity)))
+
+
+def _unfinished(sentence: str) -> Iterator[Caution]:
+    """Warn that figures are of a part of the run, and nobody drew that part at random."""
+    if sentence:
+        about = (Figure.RATE, Figure.AGREEMENT, Figure.COVERAGE)
+        yield Caution("unfinished_run", Severity.CAUTION, sentence, about=about)
+
+
+def _integrity(soundness: Soundness, sentence: str) -> Iterator[Caution]:
+    """Warn about judges that made up what they judged; of an unchecked run nothing is known."""
+    if not sentence:
+        return
+    message = f"{sentence[:1].upper()}{sentence[1:]}."
+    about = (Figure.RATE, Figure.AGREEMENT)
+    match soundness:
+        case Soundness.SUSPECT:
+            yield Caution("suspect_run", Severity.BLOCKING, message, about=about)
+        case Soundness.UNCHECKED:
+            message += " Whether the judge made up what it judged there is not known."
+            yield Caution("not_checked", Severity.CAUTION, message, about=about)
+        case _:
+            yield Caution("texts_not_found", Severity.INFO, message, about=about)
+
+
+def _people(report: AgreementReport) -> Iterator[Caution]:
+    """Warn about who labelled, and how."""
+    anchoring, humans, level = report.anchoring, report.humans, Level.CLAIMS
+    if anchoring is not None:
+        gap = anchoring.difference
+        if gap.ci_low is not None and gap.ci_low > 0:
+            message = (
+                "People agree with the judge more often when they see its word "
+                f"({_signed(gap)}): it pulls them."
+            )
+            about = (Figure.ANCHORING, Figure.AGREEMENT)
+            yield Caution("anchoring_suspected", Severity.CAUTION, message, level, about)
+    if humans is not None:
+        ceiling, alpha = humans.krippendorff_alpha.value, report.claims.krippendorff_alpha.value
+        if ceiling is not None and alpha is not None and ceiling < alpha:
+            message = (
+                f"People agree with each other less (alpha {ceiling:.2f}) than with the judge "
+                f"({alpha:.2f}): the guideline or the task is unclear, or they lean on the judge."
+            )
+            yield Caution("humans_disagree", Severity.CAUTION, message, level, (Figure.HUMANS,))
+    rates = [each.overrides / each.agreement.n for each in report.raters if each.agreement.n]
+    for each in report.raters:
+        if each.agreement.n >= FEW_ITEMS and len(rates) > 2:
+            own = each.overrides / each.agreement.n
+            middle = sorted(rates)[len(rates) // 2]
+            if abs(own - middle) > OUTLIER:
+                message = (
+                    f"{each.reviewer} overrides the judge in {own:.0%}, people in the middle in "
+                    f"{middle:.0%}."
+                )
+                yield Caution("rater_outlier", Severity.CAUTION, message, level, (Figure.HUMANS,))
+        if each.median_s is not None and each.median_s < HASTY_S and each.labels >= FEW_ITEMS:
+            message = (
+                f"{each.reviewer} took {each.median_s:.1f} s in the middle: too short to have read."
+            )
+            yield Caution("hasty_labels", Severity.CAUTION, message, level, (Figure.COVERAGE,))
+
+
+def _numbers(report: AgreementReport) -> Iterator[Caution]:
+    """Warn about scores, confidences and comparisons."""
+    for each in report.unit_scores:
+        name = each.unit.value
+        if each.partly:
+            message = (
+                f"{_count(each.partly, name, f'{name}s')} labelled in part: left out of the "
+                "comparison of scores."
+            )
+            yield Caution("partial_windows", Severity.INFO, message, None, (Figure.SCORES,))
+        if each.vacuous:
+            message = (
+                f"{_count(each.vacuous, name, f'{name}s')} without anything to judge: left out, "
+                "as there is no score, or one that a peer's rule fixes."
+            )
+            yield Caution("vacuous_windows", Severity.INFO, message, None, (Figure.SCORES,))
+        if each.threshold is not None and each.threshold.chosen_on == "same_labels":
+            message = (
+                f"The threshold suggested for a {name} was chosen on the labels it is tried on."
+            )
+            yield Caution("threshold_same_data", Severity.CAUTION, message, None, (Figure.SCORES,))
+    found = report.calibration
+    if found is not None and found.ece is None:
+        why = (
+            "there are too few labels"
+            if found.few
+            else "a perfect judge would show as much by luck"
+        )
+        message = f"The calibration error is not shown: {why}."
+        yield Caution("ece_below_noise", Severity.INFO, message, None, (Figure.CALIBRATION,))
+    if report.comparison is not None and report.comparison.comparisons > 1:
+        message = (
+            f"{report.comparison.comparisons} comparisons were made; read the adjusted p values."
+        )
+        yield Caution("many_comparisons", Severity.INFO, message, None, (Figure.COMPARISON,))
+
+
+def _signed(found: Estimate) -> str:
+    if found.ci_low is None or found.ci_high is None:
+        return f"{found.value:+.2f}"
+    return f"{found.value:+.2f} [{found.ci_low:+.2f}, {found.ci_high:+.2f}]"
+
+
+def headline(report: LevelReport, judge: str = "") -> str:
+    """Say in a sentence or two how far the judge can be trusted at a level."""
+    return f"{_rates(report, judge)}{_agreement(report)}"
+
+
+def _rates(report: LevelReport, judge: str) -> str:
+    """Say the judge's rate and the corrected ones; "" where there are none."""
+    rate, many = report.rate, report.unit[1]
+    if rate.this_run.value is None or rate.judge.value is None:
+        return ""
+    said = f"{judge or 'The judge'} passes {rate.judge.value:.1%} of the {many}"
+    labelled = _count(rate.this_run.n, "human label", "human labels")
+    future = (
+        f"; {_share(rate.future)} expected of new conversations" if rate.future.has_interval else ""
+    )
+    return f"{said}; corrected with {labelled}: {_share(rate.this_run)} in this run{future}. "
+
+
+def _share(found: Estimate) -> str:
+    if found.ci_low is None or found.ci_high is None or found.ci_low == found.ci_high:
+        return f"{found.value:.1%}"
+    return f"{found.value:.1%} [{found.ci_low:.1%}, {found.ci_high:.1%}]"
+
+
+def _agreement(report: LevelReport) -> str:
+    one, many = report.unit
+    coverage = report.coverage
+    if not coverage.reviewed:
+        return "No human labels yet: whether the judge can be trusted is not known."
+    if not coverage.compared:
+        return (
+            f"People labelled {_count(coverage.reviewed, one, many)}, "
+            "and none can be compared with the judge."
+        )
+    inside, table = report.agreement, report.table
+    if not inside.n:
+        labelled = _count(coverage.compared, f"labelled {one}", f"labelled {many}")
+        return f"None of the {labelled} is of the sample."
+    where = f"{_count(inside.n, one, many)} from {_groups(report)}"
+    kappa = report.cohen_kappa
+    if kappa.value is None:
+        why = kappa.reason.words if kappa.reason else ""
+        return (
+            f"On {where} judge and people gave the same label to {table.agreed:,}; "
+            f"Cohen's kappa is {kappa.status} ({why})."
+        )
+    return (
+        f"On {where} judge and people agree with Cohen's kappa {_with_interval(kappa)}; "
+        f"they gave the same label to {table.agreed:,} of {inside.n:,}."
+    )
+
+
+def _with_interval(estimate: Estimate) -> str:
+    if estimate.ci_low is None or estimate.ci_high is None or estimate.level is None:
+        if estimate.reason is None:
+            return f"{estimate.value:.2f} (its interval is still to come)"
+        return f"{estimate.value:.2f} (no interval: {estimate.reason.words})"
+    return (
+        f"{estimate.value:.2f} [{estimate.ci_low:.2f}, {estimate.ci_high:.2f}] "
+        f"({estimate.level:.0%} interval)"
+    )
+
+
+def _groups(report: LevelReport) -> str:
+    word = report.coverage.group_word
+    return _count(report.agreement.clusters, word.removesuffix("s"), word)
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"
+
+
+def _level(report: LevelReport) -> Iterator[Caution]:
+    """Warn about one level; silent about units nobody reviewed when nobody reviewed any."""
+    coverage, level = report.coverage, report.level
+    one, many = report.unit
+
+    def caution(
+        code: str, message: str, *about: Figure, severity: Severity = Severity.CAUTION
+    ) -> Caution:
+        return Caution(code, severity, message, level, about)
+
+    if coverage.missing_verdicts:
+        yield caution(
+            "invalid_verdicts",
+            f"The judge gave no readable verdict on {coverage.missing_verdicts} of "
+            f"{_count(coverage.total, one, many)}; {_unjudged(report)}",
+            Figure.COVERAGE,
+            Figure.AGREEMENT,
+        )
+    if not coverage.reviewed:
+        return
+    yield from _designed(report)
+    yield from _left_out(report)
+    if not coverage.compared:
+        yield caution(
+            "undefined",
+            f"None of the labelled {many} has a judge's verdict to compare with.",
+            Figure.AGREEMENT,
+        )
+        return
+    yield from _table(report)
+    if report.agreement.clusters < FEW_GROUPS:
+        yield caution(
+            "few_conversations",
+            f"The compared {many} come from {_groups(report)} only; "
+            f"intervals are rough below {FEW_GROUPS}.",
+            Figure.AGREEMENT,
+            Figure.DETECTION,
+        )
+    flagged = report.strict.tp + report.strict.fn
+    if flagged < FEW_MINORITY:
+        yield caution(
+            "few_minority",
+            f"People found only {_count(flagged, f'unfaithful {one}', f'unfaithful {many}')}; "
+            f"recall says little below {FEW_MINORITY}.",
+            Figure.DETECTION,
+        )
+    hits, rejections = report.strict.recall.value, report.strict.specificity.value
+    if hits is not None and rejections is not None and hits + rejections <= 1 + _ROUNDING:
+        yield caution(
+            "uninformative_judge",
+            f"The judge flags unfaithful {many} no more often than faithful ones.",
+            Figure.DETECTION,
+        )
+    unknown = coverage.compared - coverage.blind - coverage.shown
+    if coverage.shown:
+        yield caution(
+            "not_blind",
+            f"{coverage.shown:,} of {_count(coverage.compared, one, many)} were labelled with the "
+            "judge's verdict in view, so agreement is probably overstated.",
+            Figure.AGREEMENT,
+        )
+    elif unknown:
+        yield caution(
+            "not_blind",
+            f"It is not recorded whether people saw the judge's verdict before they labelled "
+            f"{unknown:,} of {_count(coverage.compared, one, many)}; if so, agreement is probably "
+            "overstated.",
+            Figure.AGREEMENT,
+            severity=Severity.INFO,
+        )
+
+
+def _designed(report: LevelReport) -> Iterator[Caution]:
+    """Warn about how labelled units were chosen, and about labels that do not count."""
+    coverage, design, level = report.coverage, report.design, report.level
+    one, many = report.unit
+    rate = (Figure.RATE, Figure.DESIGN)
+    if design.kind is DesignKind.CONVENIENCE:
+        message = (
+            f"{coverage.unreviewed} of {_count(coverage.total, one, many)} have no label and the "
+            "others are not known to be a random sample, so no corrected rate is given."
+            if coverage.unreviewed
+            else f"All {_count(coverage.total, one, many)} have a label, and nothing says how they "
+            "were chosen to be rated, so no corrected rate is given."
+        )
+        yield Caution("design_not_random", Severity.CAUTION, message, level, rate)
+    if design.kind is DesignKind.OVERRIDE_ONLY:
+        message = (
+            f"Every labelled {one} is one on which people differ from the judge, as it is when "
+            "only faults are corrected: agreement and the rate cannot be told from these."
+        )
+        about = (*rate, Figure.AGREEMENT)
+        yield Caution("override_only", Severity.BLOCKING, message, level, about)
+    if coverage.outside:
+        message = (
+            f"{_count(coverage.outside, f'labelled {one}', f'labelled {many}')} not of the sample "
+            f"«{design.name}» are left out of its figures: nobody drew them."
+        )
+        yield Caution("outside_sample", Severity.INFO, message, level, (Figure.COVERAGE,))
+    if design.strata and not design.random_prefix:
+        message = (
+            "Labels do not follow the drawn order: what was passed over may differ from what was "
+            "labelled."
+        )
+        yield Caution("order_broken", Severity.CAUTION, message, level, rate)
+    for stratum in design.strata:
+        served = stratum.labelled + stratum.skipped
+        if served and stratum.skipped / served > MANY_SKIPPED:
+            message = (
+                f"{stratum.skipped} of {served} {many} of «{stratum.name}» were put off: if they "
+                "are the hard ones, the figures flatter."
+            )
+            yield Caution("skipped_many", Severity.CAUTION, message, level, rate)
+    if coverage.stale:
+        message = (
+            f"{_count(coverage.stale, one, many)} labelled with a judge's word in view that is "
+            "another one by now: not counted."
+        )
+        yield Caution("stale_labels", Severity.CAUTION, message, level, (Figure.COVERAGE,))
+    if coverage.bulk:
+        message = (
+            f"{_count(coverage.bulk, one, many)} answered in bulk or by accepting the judge's "
+            "word: no readings, not counted."
+        )
+        yield Caution("bulk_excluded", Severity.INFO, message, level, (Figure.COVERAGE,))
+    if coverage.rows > coverage.total:
+        message = (
+            f"{coverage.rows:,} verdicts in windows are of "
+            f"{_count(coverage.total, one, many)}: each counts once."
+        )
+        yield Caution("duplicates_removed", Severity.INFO, message, level, (Figure.COVERAGE,))
+
+
+def _table(report: LevelReport) -> Iterator[Caution]:
+    """Put the codes of the table into sentences."""
+    one, many = report.unit
+    kappa = report.cohen_kappa
+    about: tuple[Figure, ...]
+    for code in _codes(report):
+        match code:
+            case "few_items":
+                compared = _count(report.table.n, one, many)
+                message = f"Only {compared} compared; below {FEW_ITEMS} figures say little."
+                about = (Figure.AGREEMENT, Figure.DETECTION)
+            case "kappa_prevalence":
+                low, read = " and kappa is low", "kappa"
+                if kappa.value is None:
+                    low, read = "", "agreement"
+                message = (
+                    f"Agreement is high{low} because one label prevails; "
+                    f"read {read} together with AC1 and the recall of unfaithful ones."
+                )
+                about = (Figure.KAPPA, Figure.PERCENT)
+            case "marginal_bias":
+                message = "Judge and people use the labels at clearly different rates."
+                about = (Figure.KAPPA, Figure.RATE)
+            case _:
+                why = kappa.reason.words if kappa.reason else ""
+                message = f"Cohen's kappa has no value: {why}, as only one label was used."
+                about = (Figure.KAPPA,)
+        yield Caution(code, Severity.CAUTION, message, report.level, about)
+    if kappa.status is Status.WITHHELD:
+        message = (
+            "Cohen's kappa is withheld: there is no variation between conversations "
+            "from which its uncertainty could be told."
+        )
+        yield Caution("withheld", Severity.INFO, message, report.level, (Figure.KAPPA,))
+
+
+def _codes(report: LevelReport) -> tuple[str, ...]:
+    """Name what a table warns of: by the units whether they are few, else by what they stand for.
+
+    Labels drawn by verdict are used at other rates than in the run, though nobody is biased.
+    """
+    found = report.agreement
+    if found.weighted is None:
+        return table_codes(found.table)
+    stands_for = Cells(found.table.categories, found.weighted)
+    few = [code for code in table_codes(found.table) if code == "few_items"]
+    return (*few, *(code for code in table_codes(stands_for) if code != "few_items"))
+
+
+def _left_out(report: LevelReport) -> Iterator[Caution]:
+    """Say which labelled units are not compared."""
+    coverage, level = report.coverage, report.level
+    one, many = report.unit
+    about = (Figure.COVERAGE,)
+    if coverage.vacuous:
+        message = (
+            f"{_count(coverage.vacuous, 'labelled answer', 'labelled answers')} without claims "
+            "left out: nothing was judged there."
+        )
+        yield Caution("vacuous_answers", Severity.INFO, message, level, about)
+    if coverage.unscored:
+        message = (
+            f"{_count(coverage.unscored, 'labelled answer', 'labelled answers')} without a score "
+            "or without a threshold left out."
+        )
+        yield Caution("unscored_answers", Severity.CAUTION, message, level, about)
+    if coverage.not_a_claim:
+        message = (
+            f"{_count(coverage.not_a_claim, one, many)} left out because people called them no "
+            "fair claim."
+        )
+        yield Caution("not_a_claim", Severity.INFO, message, level, about)
+    if coverage.other_words:
+        message = (
+            f"{_count(coverage.other_words, one, many)} left out because people used a word "
+            "that is not a label of this metric."
+        )
+        yield Caution("other_words", Severity.CAUTION, message, level, about)
+
+
+def _unjudged(report: LevelReport) -> str:
+    """Say what the missing verdicts could do to the agreement."""
+    coverage = report.coverage
+    if not coverage.no_verdict:
+        return "people have reviewed none of them."
+    whole = coverage.compared + coverage.no_verdict
+    return (
+        f"the {coverage.no_verdict} reviewed ones are left out of all figures; counted as "
+        f"disagreement, percent agreement would be {coverage.agreed / whole:.3f}."
+    )

@@ -1,0 +1,74 @@
+"""Readings of one part of the conversations, with what their labels allow to be said of it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from faithtui.agreement.labelled_units import (
+    ClaimReading,
+    DesignKind,
+    DesignReading,
+    LabelState,
+    RunReadings,
+    StratumReading,
+)
+from faithtui.agreement.sampling.designs import design_reading
+from faithtui.domain.splits import Split, SplitRule
+
+
+def readings_within(readings: RunReadings, rule: SplitRule, split: Split) -> RunReadings:
+    """Keep what is of conversations in one part; groups are in one part as a whole.
+
+    The labels were chosen for the run. What is drawn at random from the run is drawn at random
+    from a part of it, which groups alone decide; so a simple sample stays one, and so does one by
+    strata where the stratum of every claim is known. Whole conversations that were drawn, and
+    strata that are not known, count as labels that nobody drew.
+    """
+
+    def is_within(group: str) -> bool:
+        return rule.split_of(group) is split
+
+    claims = tuple(each for each in readings.claims if is_within(each.group))
+    return replace(
+        readings,
+        claims=claims,
+        answers=tuple(each for each in readings.answers if is_within(each.group)),
+        scores=tuple(each for each in readings.scores if is_within(each.group)),
+        design=_design(claims, readings.design),
+        unrated=tuple(each for each in readings.unrated if is_within(each.group)),
+    )
+
+
+def _design(claims: Sequence[ClaimReading], whole: DesignReading) -> DesignReading:
+    undrawn = design_reading(claims, None, rated=whole.rated)
+    match whole.kind:
+        case DesignKind.SIMPLE:
+            (stratum,) = whole.strata
+            strata = tuple(_strata([(each, stratum.name) for each in claims]))
+        case DesignKind.STRATIFIED if all(each.stratum is not None for each in claims):
+            strata = tuple(_strata([(each, str(each.stratum)) for each in claims]))
+        case _:
+            return undrawn
+    if undrawn.kind in (DesignKind.NONE, DesignKind.CENSUS):
+        return undrawn
+    return replace(
+        whole,
+        frame=len(claims),
+        strata=strata,
+        outside=sum(each.position is None and each.state is LabelState.LABELLED for each in claims),
+        conversations=undrawn.conversations,
+    )
+
+
+def _strata(claims: Sequence[tuple[ClaimReading, str]]) -> Iterator[StratumReading]:
+    """Count claims, each with the name of its stratum."""
+    populations = Counter(name for _, name in claims)
+    drawn = Counter((name, each.state) for each, name in claims if each.position is not None)
+    for name, population in sorted(populations.items()):
+        yield StratumReading(
+            name,
+            population,
+            drawn=sum(drawn[name, state] for state in LabelState),
+            labelled=drawn[name, LabelState.LABELLED],
+            skipped=drawn[name, LabelState.SKIPPED],
+        )

@@ -1,0 +1,91 @@
+"""What a report was asked for, and what it warns of."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from faithtui.agreement.labelled_units import Duplicates
+from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.domain.estimates import LEVEL
+from faithtui.domain.ids import SampleId
+
+
+class Level(StrEnum):
+    """What is counted."""
+
+    CLAIMS = "claims"
+    ANSWERS = "answers"
+
+
+class Severity(StrEnum):
+    """How much a warning matters."""
+
+    INFO = "info"
+    CAUTION = "caution"
+    BLOCKING = "blocking"
+
+
+class IntervalMethod(StrEnum):
+    """How intervals of agreement figures are made."""
+
+    JACKKNIFE = "jackknife"
+    """Leave one group out at a time; Student t."""
+    BOOTSTRAP = "bootstrap"
+    """Draw groups with replacement; percentiles. Needs a seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSettings:
+    """What a report was asked for. Equal settings and labels give equal reports."""
+
+    level: float = LEVEL
+    """Confidence level of the intervals, in (0, 1)."""
+    duplicates: Duplicates = "first_window"
+    """Which of a claim's windows the judge's label is taken from."""
+    idk: IdkRule = IdkRule.THREE
+    interval: IntervalMethod = IntervalMethod.JACKKNIFE
+    resamples: int = 2_000
+    """Under `BOOTSTRAP`."""
+    seed: int = 0
+    """Of the bootstrap and of drawn permutations."""
+    ordinal: bool = False
+    """Labels are on a scale, in their order; adds the coefficients that use it."""
+    blind_only: bool = False
+    """Verdicts given with the judge in view do not count."""
+    sample: SampleId | None = None
+    """The sample to rest on; None: the one with the most labels."""
+    target: float = 0.1
+    """Half-width that the interval of the watched figure shall reach."""
+
+
+class Figure(StrEnum):
+    """What a warning can be about."""
+
+    COVERAGE = "coverage"
+    AGREEMENT = "agreement"
+    """All coefficients."""
+    PERCENT = "percent"
+    KAPPA = "cohen_kappa"
+    DETECTION = "detection"
+    RATE = "rate"
+    """Share of units that pass, by people."""
+    SCORES = "scores"
+    CALIBRATION = "calibration"
+    DESIGN = "design"
+    HUMANS = "between_humans"
+    ANCHORING = "blind_vs_shown"
+    COMPARISON = "comparison"
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A warning about the figures."""
+
+    code: str
+    """Stable word, such as `few_items`."""
+    severity: Severity
+    message: str
+    """One plain sentence."""
+    level: Level | None = None
+    """The level it is about; None: the whole report."""
+    about: tuple[Figure, ...] = ()
+    """Figures concerned; (): the level as a whole."""

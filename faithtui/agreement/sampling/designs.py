@@ -1,0 +1,165 @@
+"""How the labelled claims of a run were chosen, and so what they allow to be said of the rest.
+
+Pure. What is labelled counts, whoever labelled it and in whichever order: a sample is judged by
+its claims alone.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from faithtui.agreement.labelled_units import (
+    ClaimReading,
+    DesignKind,
+    DesignReading,
+    LabelState,
+    StratumReading,
+)
+from faithtui.agreement.sampling.draw import CONVERSATIONS, Design, Stratum
+from faithtui.domain.ids import ClaimId, ItemId, SampleId
+
+_KINDS = {
+    Design.SIMPLE: DesignKind.SIMPLE,
+    Design.STRATIFIED: DesignKind.STRATIFIED,
+    Design.CONVERSATIONS: DesignKind.CLUSTER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnClaim:
+    """A claim of a sample."""
+
+    claim: ClaimId
+    item: ItemId
+    """The conversation of the run that it is in."""
+    stratum: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSample:
+    """A sample that labels may rest on."""
+
+    id: SampleId
+    name: str
+    seed: int
+    design: Design
+    frame: int
+    """Claims it was drawn from."""
+    stratified_by: tuple[str, ...]
+    """What strata were made of; () where there were none."""
+    strata: tuple[Stratum, ...]
+    """With `CONVERSATIONS` one, which counts conversations."""
+    claims: tuple[DrawnClaim, ...]
+    """In the drawn order."""
+
+    def places(self) -> dict[ClaimId, tuple[str, int]]:
+        """Say of which stratum each claim is, and where it stands in the drawn order, from 0."""
+        return {each.claim: (each.stratum, place) for place, each in enumerate(self.claims)}
+
+
+def design_reading(
+    claims: Sequence[ClaimReading], sample: DrawnSample | None, *, rated: bool = False
+) -> DesignReading:
+    """Say how the labelled claims of a run were chosen.
+
+    Args:
+        claims: All claims of the run.
+        sample: The sample to rest on, unless every claim is labelled; None: none is to be had.
+        rated: They are whole answers, and ratings came with the data, see `DesignReading`.
+    """
+    labelled = [each for each in claims if each.state is LabelState.LABELLED]
+    kind = _kind(claims, labelled, sample, rated=rated)
+    conversations = len({each.conversation for each in claims})
+    if sample is None or kind is DesignKind.CENSUS:
+        return DesignReading(kind, len(claims), conversations=conversations, rated=rated)
+    known = {each.claim: each.state for each in claims}
+    drawn = [(each, known.get(each.claim, LabelState.UNREVIEWED)) for each in sample.claims]
+    whole = _whole_conversations(drawn) if sample.design is Design.CONVERSATIONS else None
+    inside = {each.claim for each in sample.claims}
+    return DesignReading(
+        kind,
+        sample.frame,
+        strata=_strata(sample, drawn),
+        sample=sample.id,
+        name=sample.name,
+        seed=sample.seed,
+        random_prefix=not _has_gap(
+            [(each.stratum, state) for each, state in drawn]
+            if whole is None
+            else [(CONVERSATIONS, state) for state in whole]
+        ),
+        outside=sum(each.claim not in inside for each in labelled),
+        conversations=conversations if whole is None else sample.strata[0].population,
+        drawn_conversations=0 if whole is None else whole.count(LabelState.LABELLED),
+        rated=rated,
+    )
+
+
+def _kind(
+    claims: Sequence[ClaimReading],
+    labelled: Sequence[ClaimReading],
+    sample: DrawnSample | None,
+    *,
+    rated: bool,
+) -> DesignKind:
+    if not labelled:
+        return DesignKind.NONE
+    if len(labelled) == len(claims) and not rated:
+        return DesignKind.CENSUS
+    if sample is not None:
+        return _KINDS[sample.design]
+    if all(each.human != each.judge for each in labelled):
+        return DesignKind.OVERRIDE_ONLY
+    return DesignKind.CONVENIENCE
+
+
+def _strata(
+    sample: DrawnSample, drawn: Sequence[tuple[DrawnClaim, LabelState]]
+) -> tuple[StratumReading, ...]:
+    counts: Counter[tuple[str, LabelState]] = Counter()
+    for each, state in drawn:
+        counts[each.stratum, state] += 1
+    populations = {each.name: each.population for each in sample.strata}
+    if sample.design is Design.CONVERSATIONS:
+        populations = {CONVERSATIONS: sample.frame}
+    return tuple(
+        StratumReading(
+            name,
+            population,
+            drawn=sum(counts[name, state] for state in LabelState),
+            labelled=counts[name, LabelState.LABELLED],
+            skipped=counts[name, LabelState.SKIPPED],
+        )
+        for name, population in populations.items()
+    )
+
+
+def _whole_conversations(drawn: Sequence[tuple[DrawnClaim, LabelState]]) -> list[LabelState]:
+    """Say how far people are with each conversation, in the drawn order.
+
+    Returns:
+        `LABELLED` when all its claims are, `SKIPPED` when the others were put off, and
+        `UNREVIEWED` when anything is left to do.
+    """
+    found: dict[ItemId, set[LabelState]] = {}
+    for each, state in drawn:
+        found.setdefault(each.item, set()).add(state)
+    return [
+        LabelState.UNREVIEWED
+        if states - {LabelState.LABELLED, LabelState.SKIPPED}
+        else LabelState.SKIPPED
+        if LabelState.SKIPPED in states
+        else LabelState.LABELLED
+        for states in found.values()
+    ]
+
+
+def _has_gap(units: Iterable[tuple[str, LabelState]]) -> bool:
+    """Say whether something comes after what is still to do in its stratum."""
+    waiting: set[str] = set()
+    for stratum, state in units:
+        if state not in (LabelState.LABELLED, LabelState.SKIPPED):
+            waiting.add(stratum)
+        elif stratum in waiting:
+            return True
+    return False

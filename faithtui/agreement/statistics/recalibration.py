@@ -1,0 +1,192 @@
+"""Moving a judge's probabilities to what people's labels say, without trusting few labels much.
+
+A judge may rank claims well and yet say 0.8 where six in ten are supported: the level follows the
+share of supported claims in the data it was fitted on. Two numbers on the log odds mend that. The
+ranking stays as it is, and nothing is ever changed without somebody asking for it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from faithtui.agreement.statistics.calibration import Bin, calibration_error, equal_width_bins
+
+FEWEST_LABELS: Final = 20
+"""Labels below which nothing is offered: two numbers from fewer are mostly the prior."""
+SLOPE_SPREAD: Final = 0.3
+"""Standard deviation of the prior of the slope, around 1."""
+INTERCEPT_SPREAD: Final = 2.0
+"""Standard deviation of the prior of the intercept, around 0."""
+LEAST_SLOPE: Final = 0.05
+"""A slope of 0 or less would turn the judge's order round; labels alone may not do that."""
+_FOLDS: Final = 10
+_BINS: Final = 10
+_EDGE: Final = 1e-4
+"""Probabilities are kept this far from 0 and 1: they are stored with four digits."""
+_MOST_STEPS: Final = 100
+_SHORTEST: Final = 1e-6
+"""Part of a step below which no better point is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledChance:
+    """A claim with a judge's probability and a person's label."""
+
+    group: str
+    """What must stay together when the effect is measured: the conversation."""
+    chance: float
+    """The judge's probability, in [0, 1], that the claim is supported; as shipped."""
+    is_supported: bool
+    """What people say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibration:
+    """Slope and intercept on the log odds."""
+
+    slope: float
+    intercept: float
+
+    def apply(self, chance: float) -> float:
+        """Move a probability; the result is in (0, 1), in the same order as before."""
+        return _logistic(self.slope * log_odds(chance) + self.intercept)
+
+    def undo(self, chance: float) -> float:
+        """Give the probability that `apply` moved to this one."""
+        return _logistic((log_odds(chance) - self.intercept) / self.slope)
+
+
+@dataclass(frozen=True, slots=True)
+class RecalibrationEffect:
+    """What a recalibration does to the labelled claims it rests on."""
+
+    fitted: Recalibration
+    """From all labels."""
+    labels: int
+    groups: int
+    error_before: float
+    """Expected calibration error, over ten bins of equal width, in [0, 1]."""
+    error_after: float
+    """The same where every claim is moved by numbers fitted without its fold: an honest guess."""
+    bins_before: tuple[Bin, ...]
+    bins_after: tuple[Bin, ...]
+    raised: int
+    """Labelled claims below 0.5 that the fitted numbers move to 0.5 or more."""
+    lowered: int
+    """And those that go the other way."""
+
+
+def fit(labelled: Sequence[LabelledChance]) -> Recalibration:
+    """Find the most probable slope and intercept given the labels and the priors.
+
+    Without labels they are 1 and 0. The slope is at least `LEAST_SLOPE`.
+
+    Source:
+        Platt, "Probabilistic outputs for support vector machines", 1999, with normal priors
+        (docs/judges/offline.md, "Recalibration"). Newton's method; the loss is strictly convex.
+    """
+    points = [(log_odds(each.chance), each.is_supported) for each in labelled]
+    slope, intercept = 1.0, 0.0
+    now = _improbability(points, slope, intercept)
+    for _ in range(_MOST_STEPS):
+        pull_slope = -(slope - 1) / SLOPE_SPREAD**2
+        pull_intercept = -intercept / INTERCEPT_SPREAD**2
+        bend_slope, bend_both, bend_intercept = SLOPE_SPREAD**-2, 0.0, INTERCEPT_SPREAD**-2
+        for odds, is_supported in points:
+            chance = _logistic(slope * odds + intercept)
+            pull_slope += (is_supported - chance) * odds
+            pull_intercept += is_supported - chance
+            bend = chance * (1 - chance)
+            bend_slope += bend * odds * odds
+            bend_both += bend * odds
+            bend_intercept += bend
+        if slope == LEAST_SLOPE and pull_slope <= 0:
+            step = (0.0, pull_intercept / bend_intercept)  # it is held there
+        else:
+            area = bend_slope * bend_intercept - bend_both**2
+            step = (
+                (bend_intercept * pull_slope - bend_both * pull_intercept) / area,
+                (bend_slope * pull_intercept - bend_both * pull_slope) / area,
+            )
+        # A full step can overshoot, so it is halved until it leads to something better.
+        length = 1.0
+        while True:
+            tried = (max(slope + length * step[0], LEAST_SLOPE), intercept + length * step[1])
+            after = _improbability(points, *tried)
+            if after < now or length < _SHORTEST:
+                break
+            length /= 2
+        if after >= now:
+            break
+        (slope, intercept), now = tried, after
+    return Recalibration(slope, intercept)
+
+
+def effect(labelled: Sequence[LabelledChance]) -> RecalibrationEffect:
+    """Fit, and say what it does: before and after, cross-validated over whole conversations.
+
+    Args:
+        labelled: At least one. With a single conversation its claims are shared out instead.
+    """
+    fitted = fit(labelled)
+    before = [(each.chance, each.is_supported) for each in labelled]
+    after = _cross_validated(labelled)
+    bins_before = equal_width_bins(before, _BINS)
+    bins_after = equal_width_bins(after, _BINS)
+    moved = [(chance >= 0.5, fitted.apply(chance) >= 0.5) for chance, _ in before]
+    return RecalibrationEffect(
+        fitted=fitted,
+        labels=len(labelled),
+        groups=len({each.group for each in labelled}),
+        error_before=calibration_error(bins_before),
+        error_after=calibration_error(bins_after),
+        bins_before=bins_before,
+        bins_after=bins_after,
+        raised=moved.count((False, True)),
+        lowered=moved.count((True, False)),
+    )
+
+
+def log_odds(chance: float) -> float:
+    """Log odds of a probability, which is first taken from 0 and 1 a little."""
+    inside = min(max(chance, _EDGE), 1 - _EDGE)
+    return math.log(inside / (1 - inside))
+
+
+def _improbability(points: Sequence[tuple[float, bool]], slope: float, intercept: float) -> float:
+    """Negative log of the posterior, up to a constant."""
+    prior = ((slope - 1) / SLOPE_SPREAD) ** 2 / 2 + (intercept / INTERCEPT_SPREAD) ** 2 / 2
+    return prior + math.fsum(
+        _softplus(-(slope * odds + intercept) if is_supported else slope * odds + intercept)
+        for odds, is_supported in points
+    )
+
+
+def _softplus(value: float) -> float:
+    return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
+
+
+def _cross_validated(labelled: Sequence[LabelledChance]) -> list[tuple[float, bool]]:
+    """Each claim moved by numbers that were fitted without its fold."""
+    groups = list(dict.fromkeys(each.group for each in labelled))
+    if len(groups) > 1:
+        fold_of_group = {group: number % _FOLDS for number, group in enumerate(groups)}
+        folds = [fold_of_group[each.group] for each in labelled]
+    else:
+        folds = [number % _FOLDS for number in range(len(labelled))]
+    fitted = {
+        fold: fit([each for each, own in zip(labelled, folds, strict=True) if own != fold])
+        for fold in set(folds)
+    }
+    return [
+        (fitted[fold].apply(each.chance), each.is_supported)
+        for each, fold in zip(labelled, folds, strict=True)
+    ]
+
+
+def _logistic(value: float) -> float:
+    if value < 0:  # no overflow on either side
+        grown = math.exp(value)
+        return grown / (1 + grown)
+    return 1 / (1 + math.exp(-value))

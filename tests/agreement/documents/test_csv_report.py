@@ -1,0 +1,153 @@
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from io import StringIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.agreement.documents.csv_report import COLUMNS, harmless
+from faithtui.agreement.documents.files import ClaimExtras, claims_csv
+from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignReading
+from faithtui.agreement.report.weights import claim_weights
+from faithtui.domain.labels import FAITHFULNESS
+from tests.agreement.documents.building import (
+    CLAIMS,
+    HEADER,
+    claim,
+    rich,
+    rich_readings,
+    stored_hostile,
+)
+
+
+def beside(
+    claims: Sequence[ClaimReading], extras: ClaimExtras | None = None
+) -> Iterator[tuple[ClaimReading, ClaimExtras]]:
+    return ((each, extras or ClaimExtras()) for each in claims)
+
+
+def table(
+    claims: Sequence[ClaimReading], extras: ClaimExtras | None = None, sample: str = ""
+) -> list[dict[str, str]]:
+    text = "".join(claims_csv(beside(claims, extras), HEADER, sample=sample))
+    return list(csv.DictReader(StringIO(text, newline="")))
+
+
+def test_the_csv_has_one_flat_row_per_claim() -> None:
+    rows = table(CLAIMS)
+    assert tuple(rows[0]) == COLUMNS
+    assert len(rows) == len(CLAIMS)
+    by_claim = {row["claim"]: row for row in rows}
+    assert by_claim["4"]["judge"] == "yes"
+    assert by_claim["4"]["human"] == "no"
+    assert by_claim["4"]["same"] == "no"
+    assert by_claim["3"]["steady"] == "no"
+    assert by_claim["41"]["judge"] == by_claim["41"]["same"] == ""
+    assert by_claim["42"]["human"] == by_claim["42"]["blind"] == ""
+
+
+def test_numbers_stay_numbers_and_texts_are_quoted() -> None:
+    reading = claim(12, "yes", "no")._replace(confidence=0.25, position=3, stratum="yes")
+    extras = ClaimExtras(("A passage.",), 2.5, ("A note.",))
+    lines = "".join(claims_csv(beside([reading], extras), HEADER, sample="drawn")).splitlines()
+    assert lines[1] == (
+        '12,"key 4","group 4",1,"claim 12","[""A passage.""]","yes",0.25,"no","no","unreviewed",'
+        '"drawn","yes",3,2.5,1,"","","[""A note.""]","yes",1,"yes",7,'
+        '"turn-faithfulness","offline"'
+    )
+
+
+def test_what_is_not_known_is_empty() -> None:
+    (row,) = table([claim(1, None, None)], sample="drawn")
+    empty = {name for name, value in row.items() if value == ""}
+    assert empty == {
+        *("passages", "judge", "confidence", "human", "same", "sample", "stratum", "position"),
+        *("weight", "verdicts", "codes", "notes", "blind"),
+    }
+
+
+def test_the_csv_says_what_each_person_said() -> None:
+    claims = rich_readings().claims
+    several = next(each for each in claims if len(each.opinions) > 1)
+    (row,) = table([several])
+    said = json.loads(row["verdicts"])
+    assert [each["reviewer"] for each in said] == [each.reviewer for each in several.opinions]
+    assert [each["verdict"] for each in said] == [each.verdict for each in several.opinions]
+    codes = {each.code for each in several.opinions if each.code}
+    assert set(json.loads(row["codes"] or "[]")) == codes
+
+
+def test_weights_of_a_stratified_sample_add_up_to_what_it_stands_for() -> None:
+    found = rich_readings()
+    weights = claim_weights(found.claims, FAITHFULNESS, found.design)
+    compared = [each for each in found.claims if each.human is not None]
+    assert set(weights) == {each.claim for each in compared}
+    assert sum(weights.values()) == pytest.approx(400)
+    # The same that the figures of the report are computed with.
+    by_stratum = dict(rich().claims.weights)
+    assert all(weights[each.claim] == by_stratum[str(each.stratum)] for each in compared)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (DesignKind.CENSUS, 1.0),
+        (DesignKind.SIMPLE, 2.0),
+        (DesignKind.CLUSTER, 4.0),
+        (DesignKind.CONVENIENCE, None),
+        (DesignKind.OVERRIDE_ONLY, None),
+        (DesignKind.NONE, None),
+    ],
+)
+def test_a_weight_is_one_over_the_probability(kind: DesignKind, expected: float | None) -> None:
+    claims = [
+        claim(i, "yes", "no" if i < 5 else None)._replace(position=i if i < 5 else None)
+        for i in range(10)
+    ]
+    if kind is DesignKind.CENSUS:
+        claims = claims[:5]
+    design = DesignReading(kind, len(claims), conversations=8, drawn_conversations=2)
+    weights = claim_weights(claims, FAITHFULNESS, design)
+    assert set(weights.values()) == (set() if expected is None else {expected})
+
+
+def test_a_claim_beside_the_sample_has_no_weight() -> None:
+    claims = [claim(0, "yes", "no")._replace(position=0), claim(1, "yes", "no")]
+    design = DesignReading(DesignKind.SIMPLE, 2)
+    assert set(claim_weights(claims, FAITHFULNESS, design)) == {claims[0].claim}
+
+
+@pytest.mark.parametrize("text", stored_hostile())
+def test_hostile_words_in_every_column_stay_one_row_and_start_no_formula(text: str) -> None:
+    readings = [each for each in rich_readings(text).claims if each.opinions][:2]
+    extras = ClaimExtras((text, "=1"), 1.0, (text,))
+    rows = table(readings, extras, sample=text)
+    assert len(rows) == 2
+    for row, reading in zip(rows, readings, strict=True):
+        assert row["text"].removeprefix("'") == reading.text.removeprefix("'")
+        assert json.loads(row["passages"]) == [text, "=1"]
+        for cell in row.values():
+            assert cell.startswith(("'", "[")) or cell == harmless(cell)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝"])
+def test_a_cell_that_looks_like_a_formula_is_made_harmless(start: str) -> None:
+    text = f"{start}cmd|' /C calc'!A0"
+    reading = claim(1, "yes", "no", text)._replace(key=text, group=text, human=text)
+    (cells,) = table([reading])
+    assert {cells[name] for name in ("conversation", "group", "text", "human")} == {f"'{text}"}
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_harmless_cell_never_starts_a_formula(text: str) -> None:
+    cell = harmless(text)
+    assert cell in (text, f"'{text}")
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_any_text_comes_back_from_the_csv(text: str) -> None:
+    (row,) = table([claim(1, "yes", "no", text)])
+    assert row["text"].removeprefix("'") == text.removeprefix("'")

@@ -1,0 +1,232 @@
+import json
+from dataclasses import replace
+from datetime import timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+
+from faithtui.agreement.documents.files import (
+    claims_csv,
+    report_html,
+    report_json,
+    report_markdown,
+    report_plots,
+)
+from faithtui.agreement.labelled_units import (
+    AnswerReading,
+    ClaimReading,
+    DesignKind,
+    DesignReading,
+    StratumReading,
+)
+from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.report import agreement_report
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import IntervalMethod, Level, ReportSettings
+from faithtui.domain.labels import FAITHFULNESS
+from tests.agreement.documents.building import (
+    ANSWERS,
+    CLAIMS,
+    HEADER,
+    HOSTILE,
+    RULE,
+    any_report,
+    check_schema,
+    claim,
+    report,
+    rich,
+)
+from tests.agreement.documents.test_csv_report import beside
+from tests.agreement.report.building import readings
+
+
+@pytest.mark.parametrize("level", [None, Level.CLAIMS, Level.ANSWERS])
+@pytest.mark.parametrize(
+    ("claims", "answers"),
+    [(CLAIMS, ANSWERS), (CLAIMS, []), ([], ANSWERS), ([], []), (CLAIMS[-2:], []), (CLAIMS[:1], [])],
+)
+def test_the_json_validates_against_the_schema(
+    claims: list[ClaimReading], answers: list[AnswerReading], level: Level | None
+) -> None:
+    check_schema(json.loads(report_json(report(claims, answers), HEADER, level=level)))
+
+
+def test_the_json_holds_the_figures_of_the_report() -> None:
+    found = report()
+    document = json.loads(report_json(found, HEADER))
+    agreement = document["agreement"]["judge_vs_consensus"]
+    assert document["scope"]["unit"] == "claim"
+    assert document["coverage"]["units"] == 44
+    assert document["coverage"]["by_verdict"]["none"] == {"units": 1, "reviewed": 1, "skipped": 0}
+    assert agreement["n"] == found.claims.table.n == 41
+    assert agreement["cohen_kappa"]["value"] == pytest.approx(
+        found.claims.cohen_kappa.value, abs=1e-6
+    )
+    assert agreement["cohen_kappa"]["method"] == "cluster_jackknife_t_atanh"
+    assert document["detection"]["strict"]["tp"] == found.claims.strict.tp
+    assert document["scores"][0]["threshold"]["at_current"]["fn"] == found.answers.strict.fn
+    assert document["rate"]["corrected_future"]["status"] == "withheld"
+    assert document["rate"]["estimator"] == "bounds"
+    assert document["rate"]["bounds"] == {"low": 0.72093, "high": 0.744186}
+    assert document["design"]["valid_for_rate"] is False
+
+
+def test_the_json_of_a_census_gives_peoples_rate_as_the_corrected_one() -> None:
+    found = report(CLAIMS[:41])
+    rate = json.loads(report_json(found, HEADER))["rate"]
+    value = rate["label_mean"]["value"]
+    assert value == pytest.approx(found.claims.rate.this_run.value, abs=1e-6)
+    this_run = rate["corrected_this_run"]
+    assert (this_run["ci_low"], this_run["value"], this_run["ci_high"]) == (value, value, value)
+    assert rate["corrected_future"]["method"] == "cluster_jackknife_t_logit"
+    assert rate["estimator"] == "stratified"
+
+
+def test_the_json_of_answers_names_its_unit_and_its_own_warnings() -> None:
+    document = json.loads(report_json(report(), HEADER, level=Level.ANSWERS))
+    codes = {each["code"] for each in document["warnings"]}
+    assert document["scope"]["unit"] == "window"
+    assert document["scope"]["categories"] == ["yes", "no"]
+    assert "unit_is_answer" in codes
+    assert "invalid_verdicts" not in codes
+
+
+def test_equal_input_gives_equal_bytes_and_the_time_is_utc() -> None:
+    here = timezone(timedelta(hours=5))
+    moved = replace(HEADER, generated_at=HEADER.generated_at.astimezone(here))
+    assert report_json(report(), HEADER) == report_json(report(), moved)
+    assert report_markdown(report(), HEADER) == report_markdown(report(), moved)
+    assert report_html(report(), HEADER) == report_html(report(), moved)
+    assert list(claims_csv(beside(CLAIMS), HEADER)) == list(
+        claims_csv(beside(list(CLAIMS)), HEADER)
+    )
+    assert '"generated_at": "2026-01-05T10:00:00Z"' in report_json(report(), HEADER)
+
+
+def test_texts_enter_the_json_on_request_only() -> None:
+    found = report([claim(i, "yes", "no", f"secret {i}") for i in range(9)])
+    assert "secret" not in report_json(found, HEADER)
+    shown = json.loads(report_json(found, HEADER, include_text=True))
+    assert shown["disagreements"][3]["text"] == "secret 3"
+    check_schema(shown)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_text_is_ascii_and_unchanged_in_the_json(text: str) -> None:
+    found = report_json(report([claim(0, "yes", "no", text)]), HEADER, include_text=True)
+    assert found.isascii()
+    assert "\x1b" not in found
+    assert json.loads(found)["disagreements"][0]["text"] == text
+
+
+def test_the_json_carries_the_digest_of_the_readings() -> None:
+    header = replace(HEADER, input_digest=readings_digest(CLAIMS, ANSWERS))
+    document = json.loads(report_json(report(), header))
+    assert document["input_digest"] == header.input_digest
+    assert len(document["input_digest"]) == 64
+
+
+def test_a_run_without_a_threshold_says_so() -> None:
+    answers = [replace(each, passes=None) for each in ANSWERS]
+    found = agreement_report(readings(CLAIMS, answers), FAITHFULNESS, replace(RULE, threshold=None))
+    document = json.loads(report_json(found, HEADER))
+    check_schema(document)
+    assert document["scores"][0]["threshold"] is None
+    assert "by the judge when no threshold is set" in report_markdown(found, HEADER)
+
+
+@given(any_report())
+@settings(max_examples=40)
+def test_the_json_of_any_report_validates_against_the_schema(found: AgreementReport) -> None:
+    for level in Level:
+        document = json.loads(
+            report_json(found, HEADER, level=level, plots=report_plots(found, HEADER))
+        )
+        check_schema(document)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        ReportSettings(),
+        ReportSettings(interval=IntervalMethod.BOOTSTRAP, resamples=200, seed=3),
+        ReportSettings(duplicates="majority", ordinal=True, blind_only=True, level=0.9),
+    ],
+)
+def test_settings_stand_in_the_json(wanted: ReportSettings) -> None:
+    document = json.loads(report_json(rich(settings=wanted), HEADER))
+    check_schema(document)
+    bootstrap = wanted.interval is IntervalMethod.BOOTSTRAP
+    assert document["settings"]["seed"] == (3 if bootstrap else None)
+    assert document["settings"]["resamples"] == (200 if bootstrap else None)
+    assert document["settings"]["level"] == wanted.level
+    assert document["settings"]["blind_only"] is wanted.blind_only
+    assert document["scope"]["scale"] == ("ordinal" if wanted.ordinal else "nominal")
+    percent = document["agreement"]["judge_vs_consensus"]["percent"]
+    assert percent["method"].startswith("cluster_bootstrap" if bootstrap else "cluster_jackknife")
+
+
+def test_a_rich_report_fills_every_part_of_the_json() -> None:
+    found = rich()
+    document = json.loads(report_json(found, HEADER, plots=report_plots(found, HEADER)))
+    check_schema(document)
+    agreement = document["agreement"]
+    assert agreement["judge_vs_consensus"]["weighted_by_design"] is True
+    assert agreement["judge_vs_consensus"]["confusion"]["weighted"] is not None
+    assert agreement["judge_vs_consensus"]["marginal_test"] is None
+    assert {each["rater"] for each in agreement["judge_vs_rater"]} == {
+        each["id"] for each in document["coverage"]["raters"]
+    }
+    assert len(agreement["between_humans"]["pairs"]) == 6
+    assert agreement["blind_vs_shown"]["difference"]["status"] == "ok"
+    assert document["design"]["kind"] == "stratified"
+    assert [each["name"] for each in document["design"]["strata"]] == ["yes", "no", "idk"]
+    assert document["rate"]["corrected_this_run"]["status"] == "ok"
+    assert {each["level"] for each in document["scores"]} == {"window", "conversation"}
+    assert document["calibration"]["source"] == "stated"
+    assert {each["by"] for each in document["breakdowns"]} >= {"turn_position", "rater", "verdict"}
+    assert document["comparison"]["b"] == "judge-y"
+    assert document["progress"]["history"][-1]["labels"] == found.claims.table.n
+    assert {each["id"] for each in document["plots"]} >= {
+        "coverage",
+        "confusion-claims",
+        "pairs",
+        "forest-turn_position",
+        "threshold-window",
+        "reliability",
+        "progress",
+        "rate-claims",
+    }
+    for each in document["plots"]:
+        assert each["file"] == f"report.html#{each['id']}"
+        assert each["alt"].endswith(".")
+
+
+def test_without_a_page_there_are_no_plots_in_the_json() -> None:
+    assert json.loads(report_json(rich(), HEADER))["plots"] == []
+
+
+def test_units_drawn_by_verdict_are_no_sign_of_bias() -> None:
+    # All 50 flagged claims and 50 of 250 others are labelled; people flag 25 of the one kind and 5
+    # of the other, so as many of the run as the judge does.
+    claims = [
+        claim(i, judge, human)._replace(
+            group=str(i % 30),
+            stratum=judge,
+            position=None if human is None else i,
+        )
+        for i, (judge, human) in enumerate(
+            [("no", "no")] * 25
+            + [("no", "yes")] * 25
+            + [("yes", "yes")] * 45
+            + [("yes", "no")] * 5
+            + [("yes", None)] * 200
+        )
+    ]
+    strata = (StratumReading("no", 50, 50, 50, 0), StratumReading("yes", 250, 50, 50, 0))
+    drawn = DesignReading(DesignKind.STRATIFIED, 300, strata, random_prefix=True)
+    plain = DesignReading(DesignKind.CONVENIENCE, 300)
+    for design, warned in ((drawn, False), (plain, True)):
+        found = agreement_report(readings(claims, design=design), FAITHFULNESS, RULE)
+        assert ("marginal_bias" in {each.code for each in found.warnings}) is warned
+        assert (found.claims.agreement.margins is None) is not warned

@@ -1,0 +1,184 @@
+"""What a certificate is bound to, and what it lets be said of runs without labels."""
+
+from dataclasses import replace
+
+import pytest
+
+from faithtui.agreement.gate.certificate import (
+    certified_options,
+    conversations_digest,
+    judge_identity,
+    labels_digest,
+    verdicts_by_origin,
+)
+from faithtui.agreement.gate.transfer import Accuracy, accuracy_of, corrected_outside
+from faithtui.agreement.labelled_units import ClaimReading, Opinion
+from faithtui.agreement.report.report import agreement_report
+from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.domain.estimates import (
+    LEVEL,
+    Estimate,
+    Method,
+    Reason,
+    Status,
+    undefined,
+)
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.review import Action
+from faithtui.domain.scores import ScoringRule
+from tests.agreement.report.building import readings
+
+
+def share(value: float, se: float | None, n: int = 100, clusters: int = 20) -> Estimate:
+    low, high = max(0.0, value - 0.1), min(1.0, value + 0.1)
+    return Estimate(
+        value, Status.OK, n, clusters, ci_low=low, ci_high=high, level=LEVEL,
+        method=Method.JACKKNIFE_LOGIT, se=se,
+    )  # fmt: skip
+
+
+GOOD = Accuracy(("no",), share(0.9, 0.03), share(0.8, 0.04))
+
+
+def claim(number: int, **changes: object) -> ClaimReading:
+    said = (Opinion("ann", "yes", Action.BLIND, blind=True),)
+    made = ClaimReading(
+        ClaimId(number), ConversationId(number), f"c{number}", f"c{number}", 1, f"claim {number}",
+        "yes", "yes", 1, 1, True, opinions=said,
+    )  # fmt: skip
+    return made._replace(**changes)  # type: ignore[arg-type]  # the tests' own words
+
+
+def test_a_judge_is_taken_apart_without_the_folders_of_a_file() -> None:
+    assert judge_identity("openai:llama3:8b", "f").model == "llama3:8b"
+    assert (judge_identity("offline", "f").provider, judge_identity("offline", "f").model) == (
+        "offline",
+        "",
+    )
+    assert judge_identity("replay:secret/place/replies.jsonl", "f").model == "replies.jsonl"
+    assert judge_identity("replay:C:\\place\\replies.jsonl", "f").model == "replies.jsonl"
+
+
+def test_options_that_only_talk_are_left_out() -> None:
+    size, others = certified_options(
+        {"window_size": 4, "verbose_mode": True, "async_mode": False, "threshold": 0.5, "llm": None}
+    )
+    assert (size, others) == (4, {"llm": None, "threshold": 0.5})
+    assert certified_options({})[0] is None
+
+
+def test_labels_have_one_name_whatever_the_judge_says_and_wherever_they_lie() -> None:
+    here = [claim(1), claim(2)]
+    there = [
+        claim(2, claim=ClaimId(7), conversation=ConversationId(9), judge="no", windows=3),
+        claim(1, claim=ClaimId(8), stratum="yes", position=4),
+        claim(3, opinions=(), human=None),
+    ]
+    assert labels_digest(here, ()) == labels_digest(there, ())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        claim(1, human="no"),
+        claim(1, text="another"),
+        claim(1, turn=3),
+        claim(1, key="d1"),
+        claim(1, opinions=(Opinion("bo", "yes", Action.BLIND, blind=True),)),
+        claim(1, opinions=(Opinion("ann", "yes", Action.AGREED, blind=False),)),
+    ],
+)
+def test_any_change_of_a_label_changes_their_name(other: ClaimReading) -> None:
+    assert labels_digest([claim(1)], ()) != labels_digest([other], ())
+
+
+def test_conversations_are_named_by_group_and_key_alone() -> None:
+    assert conversations_digest([claim(1), claim(2)], ()) == conversations_digest(
+        [claim(2, judge="no", text="x"), claim(1), claim(1)], ()
+    )
+    assert conversations_digest([claim(1)], ()) != conversations_digest([claim(2)], ())
+
+
+def test_verdicts_are_counted_by_where_they_come_from() -> None:
+    counted = [
+        Opinion("a", "yes", Action.BLIND, blind=True),
+        Opinion("a", "yes", Action.IMPORTED, blind=True),
+        Opinion("a", "yes", Action.AGREED, blind=False),
+        Opinion("a", "yes", Action.OVERRIDDEN, blind=False),
+        Opinion("a", "yes", Action.ADJUDICATED, blind=True),
+    ]
+    assert verdicts_by_origin(counted) == {
+        "imported": 1, "adjudicated": 1, "blind": 1, "shown": 2,
+    }  # fmt: skip
+
+
+def report(passing: tuple[str, ...]) -> LevelReport:
+    said = [claim(n, judge=("yes", "no", "idk")[n % 3]) for n in range(12)]
+    rule = ScoringRule(passing=passing, when_empty=1.0)
+    return agreement_report(readings(said), FAITHFULNESS, rule).claims
+
+
+def test_accuracy_is_that_of_what_fails() -> None:
+    strict, lenient = (
+        accuracy_of(report(("yes", "idk")), ("yes", "idk")),
+        accuracy_of(report(("yes",)), ("yes",)),
+    )
+    assert strict is not None
+    assert strict.positive == ("no",)
+    assert lenient is not None
+    assert lenient.positive == ("idk", "no")
+    assert accuracy_of(report(("idk",)), ("idk",)) is None
+
+
+def test_a_share_elsewhere_is_corrected_by_the_certified_accuracy() -> None:
+    judge = share(0.7, 0.02, n=500)
+    found = corrected_outside(GOOD, judge, LEVEL)
+    assert found.value == pytest.approx(1 - (0.3 + 0.8 - 1) / (0.9 + 0.8 - 1))
+    assert found.ci_low is not None
+    assert found.ci_high is not None
+    assert found.value is not None
+    assert found.ci_low < found.value < found.ci_high
+    assert (found.method, found.n) == (Method.LANG_REICZIGEL, 500)
+
+
+def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
+    rough = Accuracy(("no",), share(0.9, 0.06), share(0.8, 0.08))
+    judge = share(0.7, 0.02, n=500)
+    narrow, wide = corrected_outside(GOOD, judge, LEVEL), corrected_outside(rough, judge, LEVEL)
+    assert narrow.ci_low is not None
+    assert wide.ci_low is not None
+    assert wide.ci_low < narrow.ci_low
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "judge", "reason"),
+    [
+        (None, share(0.7, 0.02), Reason.UNINFORMATIVE_JUDGE),
+        (GOOD, undefined(Reason.NO_ITEMS), Reason.NO_ITEMS),
+        (replace(GOOD, sensitivity=undefined(Reason.NO_REFERENCE_POSITIVES)), share(0.7, 0.02),
+         Reason.NO_REFERENCE_POSITIVES),
+        (replace(GOOD, specificity=Estimate(0.9, Status.OK, 9, 3, Reason.TOO_FEW_CLUSTERS)),
+         share(0.7, 0.02), Reason.TOO_FEW_CLUSTERS),
+        (Accuracy(("no",), share(0.5, 0.05), share(0.55, 0.05)), share(0.7, 0.02),
+         Reason.UNINFORMATIVE_JUDGE),
+        (Accuracy(("no",), share(0.5, 0.05), share(0.5, 0.05)), share(0.7, 0.02),
+         Reason.UNINFORMATIVE_JUDGE),
+    ],
+)  # fmt: skip
+def test_where_it_cannot_be_corrected_the_reason_is_told(
+    accuracy: Accuracy | None, judge: Estimate, reason: Reason
+) -> None:
+    found = corrected_outside(accuracy, judge, LEVEL)
+    assert (found.value, found.reason) == (None, reason)
+
+
+def test_a_share_without_a_standard_error_counts_its_groups() -> None:
+    sure = Accuracy(("no",), share(1.0, None, clusters=20), share(1.0, None, clusters=20))
+    surer = Accuracy(("no",), share(1.0, None, clusters=400), share(1.0, None, clusters=400))
+    judge = share(0.7, 0.02, n=500)
+    few, many = corrected_outside(sure, judge, LEVEL), corrected_outside(surer, judge, LEVEL)
+    assert few.value == many.value == pytest.approx(0.7)
+    assert few.ci_low is not None
+    assert many.ci_low is not None
+    assert few.ci_low < many.ci_low

@@ -1,0 +1,141 @@
+"""Certificates on disk: equal bytes for equal ones, and no other bytes accepted."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.agreement.gate.certificate import (
+    Certificate,
+    GuidelineIdentity,
+    JudgeIdentity,
+    LabelFacts,
+    MetricIdentity,
+    Result,
+    RunIdentity,
+    SampleIdentity,
+)
+from faithtui.agreement.gate.certificate_file import MOST_BYTES, certificate_text, read_certificate
+from faithtui.agreement.gate.thresholds import Criterion, Measured, Outcome, Thresholds
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.values.settings import Level
+from faithtui.domain.estimates import Estimate, Method, Reason, Status, withheld
+from faithtui.errors import InputError
+
+DAY = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
+KAPPA = Estimate(
+    0.7, Status.OK, 60, 24, ci_low=0.6, ci_high=0.8, level=0.95, method=Method.JACKKNIFE_ATANH
+)
+
+
+def certificate(
+    model: str = "judge-1", options: dict[str, str | int | float | bool | None] | None = None
+) -> Certificate:
+    return Certificate(
+        schema_version=1,
+        issued_at=DAY,
+        tool_version="0.1.0",
+        judge=JudgeIdentity("openai", model, f"openai/1 {model}"),
+        metric=MetricIdentity(
+            "turn-faithfulness", "1", "deepeval 4.3.1", "evidence", 10, options or {},
+            "extracted", ("yes", "idk"), 0.5, "0" * 64, None,
+        ),
+        guideline=GuidelineIdentity(2, "abc"),
+        run=RunIdentity(1, DAY, "1" * 64, "2" * 64),
+        sample=SampleIdentity("simple_random", "uid", 3, 60, 96),
+        labels=LabelFacts("3" * 64, DAY, 60, 24, 1, 1.0, 60, 0, 0, 0, 0, 60, 0),
+        measured=Measured(
+            Level.CLAIMS, DesignKind.SIMPLE, 60, 24, KAPPA, KAPPA, withheld(Reason.NO_ITEMS)
+        ),
+        accuracy=None,
+        thresholds=Thresholds(kappa=0.4),
+        results=(Result(Criterion.KAPPA, 0.4, Outcome.PASSED),),
+    )  # fmt: skip
+
+
+def test_what_is_written_is_read_and_written_again_byte_for_byte() -> None:
+    text = certificate_text(certificate())
+    read = read_certificate(text.encode())
+    assert read == certificate()
+    assert certificate_text(read) == text
+
+
+VALUES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+)
+
+
+@given(st.text(st.characters(codec="utf-8")), st.dictionaries(st.text(max_size=5), VALUES))
+def test_any_model_and_options_come_back(
+    model: str, options: dict[str, str | int | float | bool | None]
+) -> None:
+    made = certificate(model, options)
+    text = certificate_text(made)
+    assert text.isascii()
+    read = read_certificate(text.encode())
+    assert read.judge == made.judge
+    assert list(map(repr, read.metric.options.values())) == list(map(repr, options.values()))
+
+
+def edited(change: Callable[[dict[str, Any]], object]) -> bytes:
+    found = json.loads(certificate_text(certificate()))
+    change(found)
+    return json.dumps(found).encode()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found["measured"]["kappa"].update(value=0.99),
+        lambda found: found["labels"].update(n=6000),
+        lambda found: found["thresholds"].update(kappa=0.1),
+        lambda found: found.update(issued_at="2027-01-01T00:00:00Z"),
+        lambda found: found["judge"].update(model="judge-2"),
+        lambda found: found.update(remark="added"),
+        lambda found: found.pop("accuracy"),
+        lambda found: found.pop("digest"),
+        lambda found: found.update(digest="0" * 64),
+    ],
+)
+def test_an_edited_file_is_told_from_a_whole_one(
+    change: Callable[[dict[str, Any]], object],
+) -> None:
+    with pytest.raises(InputError, match="does not match its own digest"):
+        read_certificate(edited(change))
+
+
+def test_order_and_white_space_are_no_change() -> None:
+    found = json.loads(certificate_text(certificate()))
+    turned = json.dumps(dict(reversed(found.items())), separators=(",", ":"))
+    assert read_certificate(turned.encode()) == certificate()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "no JSON"),
+        (b"\xff\xfe", "no JSON"),
+        (b"[" * 100_000, "no JSON"),
+        (b"[]", "no JSON object"),
+        (b"{}", "no certificate of schema version 1"),
+        (b'{"schema_version": 2}', "no certificate of schema version 1"),
+        (b'{"schema_version": 1, "digest": 7}', "does not match its own digest"),
+        (b" " * (MOST_BYTES + 1), "too large"),
+    ],
+)
+def test_what_is_no_certificate_is_refused_with_a_sentence(content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_certificate(content)
+
+
+def test_a_whole_file_of_another_shape_names_the_field() -> None:
+    from faithtui.agreement.gate.certificate_file import _digest
+
+    found = json.loads(certificate_text(certificate()))
+    del found["digest"], found["judge"]["model"]
+    with pytest.raises(InputError, match=r"judge\.model: is missing"):
+        read_certificate(json.dumps({**found, "digest": _digest(found)}).encode())

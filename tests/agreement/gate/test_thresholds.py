@@ -1,0 +1,241 @@
+"""Figures against thresholds: what passes, what falls short, and what cannot be said."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.agreement.gate.thresholds import (
+    EXIT_CODES,
+    Basis,
+    Check,
+    Criterion,
+    Measured,
+    Outcome,
+    Thresholds,
+    checks,
+    doubts,
+    measured,
+    worst,
+)
+from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignReading
+from faithtui.agreement.report.report import agreement_report
+from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.report.values.settings import Level
+from faithtui.domain.estimates import (
+    Estimate,
+    Method,
+    Reason,
+    Status,
+    undefined,
+    withheld,
+)
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.scores import ScoringRule
+from tests.agreement.report.building import readings
+
+RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
+
+
+def figure(value: float, low: float | None, high: float | None = None, n: int = 60) -> Estimate:
+    if low is None:
+        return Estimate(value, Status.OK, n, 4, Reason.TOO_FEW_CLUSTERS)
+    return Estimate(
+        value, Status.OK, n, 24, ci_low=low, ci_high=high or max(value, low), level=0.95,
+        method=Method.JACKKNIFE_ATANH,
+    )  # fmt: skip
+
+
+FOUND = Measured(
+    Level.CLAIMS, DesignKind.CENSUS, 60, 24,
+    kappa=figure(0.7, 0.6, 0.8), recall_no=figure(0.8, 0.5, 0.9, 12), score=figure(0.9, 0.85, 0.95),
+)  # fmt: skip
+
+
+NARROW, WIDE = figure(0.9, 0.85, 0.95), figure(0.9, 0.8, 0.96)
+
+
+def only(found: Measured, wanted: Thresholds, age: float | None = 1.0) -> Check:
+    """The check of the one threshold that is asked for."""
+    _, check = checks(found, wanted, age)
+    return check
+
+
+def test_the_lower_end_has_to_reach_the_threshold() -> None:
+    assert only(FOUND, Thresholds(kappa=0.6)).outcome is Outcome.PASSED
+    between = only(FOUND, Thresholds(kappa=0.65))
+    assert between.outcome is Outcome.BELOW
+    assert between.reason == "the value reaches it, the lower end of its interval does not"
+    below = only(FOUND, Thresholds(kappa=0.75))
+    assert (below.outcome, below.reason) == (Outcome.BELOW, "")
+
+
+def test_the_value_is_enough_when_asked_so() -> None:
+    assert only(FOUND, Thresholds(kappa=0.65, basis=Basis.POINT)).outcome is Outcome.PASSED
+    assert only(FOUND, Thresholds(kappa=0.75, basis=Basis.POINT)).outcome is Outcome.BELOW
+
+
+def test_without_an_interval_only_the_value_can_pass() -> None:
+    found = replace(FOUND, kappa=figure(0.9, None))
+    check = only(found, Thresholds(kappa=0.5))
+    assert (check.outcome, check.reason) == (
+        Outcome.UNKNOWN,
+        "no interval: too few groups for an interval",
+    )
+    assert only(found, Thresholds(kappa=0.5, basis=Basis.POINT)).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("basis", Basis)
+@pytest.mark.parametrize(
+    "nothing", [undefined(Reason.NO_ITEMS), withheld(Reason.DESIGN_NOT_RANDOM, 50, 9)]
+)
+def test_what_has_no_value_never_passes(basis: Basis, nothing: Estimate) -> None:
+    found = replace(FOUND, kappa=nothing, recall_no=nothing, score=nothing)
+    wanted = Thresholds(kappa=-1, recall_no=0, score=0, basis=basis)
+    _, *figures = checks(found, wanted, 1.0)
+    assert {each.outcome for each in figures} == {Outcome.UNKNOWN}
+    assert nothing.reason is not None
+    assert {each.reason for each in figures} == {nothing.reason.words}
+
+
+def test_a_bare_recall_needs_ten_unfaithful_ones() -> None:
+    wanted = Thresholds(recall_no=0.7, basis=Basis.POINT)
+    assert only(FOUND, wanted).outcome is Outcome.PASSED
+    few = replace(FOUND, recall_no=figure(1.0, 0.6, 1.0, 9))
+    check = only(few, wanted)
+    assert (check.outcome, check.reason) == (
+        Outcome.UNKNOWN,
+        "people found 9 unfaithful; 10 are needed",
+    )
+    assert only(few, Thresholds(recall_no=0.6)).outcome is Outcome.PASSED
+
+
+def test_thirty_labels_are_needed_unless_others_are_asked_for() -> None:
+    few = replace(FOUND, labels=29)
+    (check,) = checks(few, Thresholds(), None)
+    assert (check.outcome, check.threshold, check.value) == (Outcome.UNKNOWN, 30, 29)
+    (check,) = checks(few, Thresholds(labels=29), None)
+    assert check.outcome is Outcome.PASSED
+
+
+def test_age_is_stale_when_over_and_unknown_without_labels() -> None:
+    wanted = Thresholds(age_days=30)
+    assert only(FOUND, wanted, 30.0).outcome is Outcome.PASSED
+    assert only(FOUND, wanted, 30.01).outcome is Outcome.STALE
+    assert only(FOUND, wanted, None).outcome is Outcome.UNKNOWN
+
+
+def test_the_order_of_outcomes_is_that_of_the_codes() -> None:
+    order = [*Outcome]
+    assert [EXIT_CODES[each] for each in order] == [0, 1, 2, 2, 3]
+    for place, each in enumerate(order):
+        assert worst(order[: place + 1]) is each
+        assert worst(reversed(order[: place + 1])) is each
+    assert worst([]) is Outcome.PASSED
+
+
+@pytest.mark.parametrize("basis", Basis)
+def test_recall_in_a_sample_by_strata_decides_nothing(basis: Basis) -> None:
+    weighted = replace(FOUND, design=DesignKind.STRATIFIED)
+    doubted = doubts(weighted, NARROW, WIDE, "7")
+    wanted = Thresholds(kappa=0.1, recall_no=0.1, score=0.1, basis=basis)
+    results = {each.criterion: each for each in checks(weighted, wanted, 1.0, doubted)}
+    recall = results.pop(Criterion.RECALL)
+    assert recall.outcome is Outcome.UNDECIDED
+    assert "a missed claim weighs many labels" in recall.reason
+    assert "faithtui label 7 --sample simple" in recall.reason
+    assert {each.outcome for each in results.values()} == {Outcome.PASSED}
+    for other in (DesignKind.SIMPLE, DesignKind.CLUSTER, DesignKind.CENSUS):
+        assert doubts(replace(FOUND, design=other), NARROW, WIDE, "7") == {}
+
+
+def test_a_forecast_surer_than_the_labelled_run_decides_nothing() -> None:
+    doubted = doubts(FOUND, WIDE, NARROW, "7")
+    labels, score = checks(FOUND, Thresholds(score=0.1), 1.0, doubted)
+    assert (labels.outcome, score.outcome) == (Outcome.PASSED, Outcome.UNDECIDED)
+    assert "[0.850, 0.950], is narrower than the interval of the labelled run" in score.reason
+    assert only(FOUND, Thresholds(kappa=0.1)).outcome is Outcome.PASSED
+    # Equal but for rounding, and where there is no interval to be narrower than.
+    equal = replace(NARROW, ci_high=NARROW.ci_high and NARROW.ci_high + 1e-15)
+    assert doubts(FOUND, equal, NARROW, "7") == doubts(FOUND, WIDE, figure(0.9, None), "7") == {}
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(-1, 1))
+def test_what_passes_by_its_lower_end_passes_by_its_value(
+    low: float, value: float, threshold: float
+) -> None:
+    low, value = sorted((low, value))
+    found = replace(FOUND, kappa=figure(value, low, 1.0))
+    by_low = only(found, Thresholds(kappa=threshold)).outcome
+    by_value = only(found, Thresholds(kappa=threshold, basis=Basis.POINT)).outcome
+    assert not (by_low is Outcome.PASSED and by_value is Outcome.BELOW)
+
+
+def reported(pairs: Sequence[tuple[str, str | None]], design: DesignKind) -> LevelReport:
+    """Report on claims with these words of judge and person, four to a conversation."""
+    claims = [
+        ClaimReading(
+            ClaimId(number), ConversationId(number // 4), f"c{number // 4}", f"c{number // 4}",
+            1, f"claim {number}", judge, human, int(human is not None), 1, True,
+        )
+        for number, (judge, human) in enumerate(pairs)
+    ]  # fmt: skip
+    design_reading = DesignReading(design, len(claims))
+    return agreement_report(readings(claims, design=design_reading), FAITHFULNESS, RULE).claims
+
+
+PERFECT = [("yes", "yes"), ("no", "no")] * 40
+
+
+def test_a_judge_that_never_differs_can_pass_but_not_with_a_bare_one() -> None:
+    found = measured(reported(PERFECT, DesignKind.CENSUS))
+    assert found.kappa.value == 1
+    assert found.kappa.ci_low is not None
+    # Wilson's lower end of 20 of 20 groups is 0.839; half of the agreement is bound to happen.
+    assert found.kappa.ci_low == pytest.approx((0.8389 - 0.5) / 0.5, abs=1e-3)
+    assert only(found, Thresholds(kappa=0.6)).outcome is Outcome.PASSED
+    assert only(found, Thresholds(kappa=0.8)).outcome is Outcome.BELOW
+
+
+def test_one_label_throughout_gives_no_kappa() -> None:
+    found = measured(reported([("yes", "yes")] * 80, DesignKind.CENSUS))
+    assert found.kappa.value is None
+    assert only(found, Thresholds(kappa=-1)).outcome is Outcome.UNKNOWN
+
+
+def test_differing_the_same_everywhere_gives_no_interval_and_no_pass() -> None:
+    same = [("yes", "yes"), ("no", "no"), ("no", "no"), ("yes", "no")] * 20
+    found = measured(reported(same, DesignKind.CENSUS))
+    assert found.kappa.value is None
+    assert only(found, Thresholds(kappa=-1)).outcome is Outcome.UNKNOWN
+
+
+MIXED: list[tuple[str, str | None]] = [("yes", "yes"), ("no", "no"), ("no", "yes"), ("yes", None)]
+
+
+@pytest.mark.parametrize(
+    ("design", "among", "there"),
+    [
+        (DesignKind.CENSUS, False, True),
+        (DesignKind.SIMPLE, False, True),
+        (DesignKind.CONVENIENCE, False, False),
+        (DesignKind.CONVENIENCE, True, True),
+        (DesignKind.OVERRIDE_ONLY, False, False),
+        (DesignKind.OVERRIDE_ONLY, True, False),
+    ],
+)
+def test_labels_that_nobody_drew_give_no_figures(
+    design: DesignKind, among: bool, there: bool
+) -> None:
+    pairs = [*PERFECT, *MIXED * 5] if design is not DesignKind.SIMPLE else [*PERFECT, *MIXED[:3]]
+    report = reported(pairs, DesignKind.CENSUS)
+    found = measured(
+        replace(report, design=replace(report.design, kind=design)), among_labelled=among
+    )
+    assert (found.kappa.value is not None) is there
+    assert (found.recall_no.value is not None) is there
+    if not there:
+        assert found.kappa.reason is Reason.DESIGN_NOT_RANDOM

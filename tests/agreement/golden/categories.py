@@ -1,0 +1,364 @@
+"""Statistics of categories by name: from plain values to plain values.
+
+What must never happen here: an error for an input that is well formed and has no answer, or an
+answer for one that is not.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from statistics import NormalDist
+
+from faithtui.agreement.statistics import (
+    alpha,
+    clusters,
+    coefficients,
+    detection,
+    paired_judges,
+    rating_errors,
+    ratings,
+    standard_errors,
+)
+from faithtui.agreement.statistics.category_weights import Disagreement
+from faithtui.agreement.statistics.intervals import Scale, estimate, jackknife_se
+from faithtui.agreement.statistics.jackknife import left_out
+from faithtui.agreement.statistics.ratings import Ratings
+from faithtui.agreement.statistics.standard_errors import Chance
+from faithtui.agreement.statistics.tables import Counted, Table
+from faithtui.domain.estimates import Point, Reason
+from faithtui.errors import InputError
+from tests.agreement.golden.tables import (
+    RATING_KINDS,
+    TABLE_KINDS,
+    Fields,
+    category_of,
+    confidence_of,
+    conversations,
+    counted,
+    differences,
+    discordant,
+    discordant_groups,
+    kind_of,
+    level_of,
+    positive_first,
+    several_raters,
+    two_raters,
+    verified,
+    weights_of,
+    whole,
+)
+
+Result = dict[str, object]
+Entry = Callable[[Fields, Fields], Result]
+
+_OfTable = Callable[[Counted, Disagreement | None], Point]
+_OfRatings = Callable[[Ratings, Disagreement | None], Point]
+
+
+def result(value: Point, **more: object) -> Result:
+    """Put a value, or the reason why there is none, and its other numbers into a result.
+
+    Numbers without a value of their own are left out.
+    """
+    if isinstance(value, Reason):
+        return {"value": None, "status": "undefined", "reason": str(value)}
+    known = {name: each for name, each in more.items() if each is not None}
+    return {"value": value, **{k: v for k, v in known.items() if not isinstance(v, Reason)}}
+
+
+def _agreement(of_table: _OfTable, of_ratings: _OfRatings, by_chance: Chance) -> Entry:
+    """Make an entry of a coefficient of any number of raters."""
+
+    def entry(fields: Fields, params: Fields) -> Result:
+        kind = kind_of(fields, (*TABLE_KINDS, *RATING_KINDS))
+        if kind in RATING_KINDS:
+            weights = weights_of(fields, params)
+            units = several_raters(fields)
+            se = rating_errors.standard_error(units, by_chance, weights)
+            return result(of_ratings(units, weights), se=se)
+        return _of_two(of_table, by_chance)(fields, params)
+
+    return entry
+
+
+def _of_two(compute: _OfTable, by_chance: Chance) -> Entry:
+    """Make an entry of a coefficient of two raters."""
+
+    def entry(fields: Fields, params: Fields) -> Result:
+        weights = weights_of(fields, params)
+        table = two_raters(fields)
+        if isinstance(table, Reason):
+            return result(table)
+        return result(compute(table, weights), se=_error(table, by_chance, weights))
+
+    return entry
+
+
+def _kappa(fields: Fields, params: Fields) -> Result:
+    weights = weights_of(fields, params)
+    factor = NormalDist().inv_cdf((1 + confidence_of(params)) / 2)
+    table = two_raters(fields)
+    if isinstance(table, Reason):
+        return result(table)
+    value = coefficients.cohen_kappa(table, weights)
+    se = _error(table, Chance.MARGINS, weights)
+    if isinstance(value, Reason) or se is None:
+        return result(value)
+    return result(
+        value,
+        se=se,
+        se_null=standard_errors.null_standard_error(table, weights),
+        ci_low=value - factor * se,
+        ci_high=value + factor * se,
+    )
+
+
+def _scott_pi(fields: Fields, params: Fields) -> Result:
+    """Read counts too: who said what does not matter, as long as there are two ratings."""
+    if kind_of(fields, (*TABLE_KINDS, *RATING_KINDS)) != "counts":
+        return _of_two(coefficients.scott_pi, Chance.POOLED)(fields, params)
+    units = several_raters(fields)
+    if any(sum(pattern) > 2 for pattern in units.patterns):
+        raise InputError("compares two raters; these are more", field="units")
+    pairs = {pattern: times for pattern, times in units.items if sum(pattern) == 2}
+    if units.rated and not pairs:
+        return result(Reason.NO_OVERLAP)
+    complete = Ratings.of(units.categories, pairs)
+    return result(ratings.fleiss_kappa(complete, weights_of(fields, params)))
+
+
+def _pabak(fields: Fields, params: Fields) -> Result:
+    categories = fields.get("categories")
+    if isinstance(categories, (list, tuple)) and len(categories) != 2:
+        raise InputError("is for two categories; brennan_prediger is for more", field="categories")
+    return _brennan_prediger(fields, params)
+
+
+def _alpha(fields: Fields, params: Fields) -> Result:
+    if kind_of(fields, (*TABLE_KINDS, *RATING_KINDS)) in TABLE_KINDS:
+        return _alpha_of_two(fields, params)
+    level, scores = level_of(fields, params)
+    return result(ratings.krippendorff_alpha(several_raters(fields), level, scores))
+
+
+def _alpha_of_two(fields: Fields, params: Fields) -> Result:
+    """Give Gwet's standard error too, where distances do not depend on the data."""
+    level, scores = level_of(fields, params)
+    found = two_raters(fields)
+    if isinstance(found, Reason):
+        return result(found)
+    # Its correction for small samples needs to know how many units there are.
+    table = counted(found)
+    nominal = level is alpha.MeasurementLevel.NOMINAL
+    se = _error(table, Chance.POOLED, None) if nominal else None
+    return result(alpha.krippendorff_alpha(table, level, scores), se=se)
+
+
+def _of_category(fields: Fields, params: Fields) -> Result:
+    """Give Fleiss' kappa of one category, or of each in their order where none is named."""
+    units = several_raters(fields)
+    chosen = category_of(fields, params, units.categories)
+    if chosen is not None:
+        return result(ratings.fleiss_kappa(units.against_rest(chosen)))
+    found = [
+        result(ratings.fleiss_kappa(units.against_rest(k)))["value"]
+        for k in range(len(units.categories))
+    ]
+    return {"value": found, "categories": list(units.categories)}
+
+
+def _detected(compute: Callable[[Counted], Point]) -> Entry:
+    """Make an entry of a figure of a 2x2 table, positive first."""
+
+    def entry(fields: Fields, params: Fields) -> Result:
+        table = two_raters(fields)
+        if isinstance(table, Reason):
+            return result(table)
+        return result(compute(positive_first(fields, params, table)))
+
+    return entry
+
+
+def _plain(compute: Callable[[Counted], Point]) -> Entry:
+    """Make an entry of a figure of a whole table."""
+
+    def entry(fields: Fields, params: Fields) -> Result:
+        table = two_raters(fields)
+        return result(table if isinstance(table, Reason) else compute(table))
+
+    return entry
+
+
+def _confusion(fields: Fields, params: Fields) -> Result:
+    table = two_raters(fields)
+    if isinstance(table, Reason):
+        return result(table)
+    return {
+        "value": [list(row) for row in table.counts],
+        "categories": list(table.categories),
+        "n": table.n,
+    }
+
+
+def _verified(compute: Callable[[Counted], Point], *, weighted: bool, binary: bool) -> Entry:
+    """Make an entry of a figure of labels given by judge category; the first is positive."""
+
+    def entry(fields: Fields, params: Fields) -> Result:
+        sample = verified(fields)
+        if binary:
+            sample = sample.collapsed(sample.categories[:1])
+        cells = sample.read() if weighted else sample.raw
+        return result(cells if isinstance(cells, Reason) else compute(cells))
+
+    return entry
+
+
+def _two_sided(compute: Callable[[int, int], Point]) -> Entry:
+    return lambda fields, params: result(compute(*discordant(fields)))
+
+
+def _mcnemar(fields: Fields, params: Fields, *, corrected: bool = False, p: bool = False) -> Result:
+    return _tested(paired_judges.mcnemar(*discordant(fields), corrected=corrected), p=p)
+
+
+def _clustered(
+    test: Callable[[Sequence[paired_judges.DiscordantGroup]], paired_judges.ChiSquare | Reason],
+) -> Entry:
+    return lambda fields, params: _tested(test(discordant_groups(fields)))
+
+
+def _of_margins(test: Callable[[Counted], paired_judges.ChiSquare | Reason]) -> Entry:
+    def entry(fields: Fields, params: Fields) -> Result:
+        table = two_raters(fields)
+        return _tested(table if isinstance(table, Reason) else test(counted(table)))
+
+    return entry
+
+
+def _tested(found: paired_judges.ChiSquare | Reason, *, p: bool = False) -> Result:
+    if isinstance(found, Reason):
+        return result(found)
+    value = found.p if p else found.statistic
+    return result(value, statistic=found.statistic, df=found.df, p=found.p)
+
+
+def _sign_flip(fields: Fields, params: Fields) -> Result:
+    seed = whole(params.get("seed", 0), "seed")
+    draws = whole(params.get("draws", paired_judges.DRAWS), "draws")
+    if not draws:
+        raise InputError("expected at least one", field="draws")
+    found = paired_judges.sign_flip(differences(fields), seed=seed, draws=draws)
+    return result(found) if isinstance(found, Reason) else result(found.p, draws=found.draws)
+
+
+def _jackknife_se(compute: Callable[[Counted], Point]) -> Entry:
+    def entry(fields: Fields, params: Fields) -> Result:
+        groups = conversations(fields)
+        value = compute(groups.total)
+        if isinstance(value, Reason) or groups.groups < 2:
+            return result(value if isinstance(value, Reason) else Reason.NO_VARIATION)
+        known: list[tuple[float, int]] = []
+        for each, times in left_out(compute, groups):
+            if isinstance(each, Reason):
+                return result(each)
+            known.append((each, times))
+        return result(jackknife_se(known))
+
+    return entry
+
+
+def _jackknife_ci(compute: Callable[[Counted], Point], scale: Scale) -> Entry:
+    def entry(fields: Fields, params: Fields) -> Result:
+        groups = conversations(fields)
+        found = estimate(
+            compute(groups.total),
+            left_out(compute, groups),
+            scale,
+            n=groups.total.n,
+            level=confidence_of(params),
+            fewest=2,
+        )
+        if found.value is None:
+            return result(found.reason or Reason.NO_VARIATION)
+        ends = {"ci_low": found.ci_low, "ci_high": found.ci_high}
+        return result(found.value, **ends, se=found.se, method=found.method)
+
+    return entry
+
+
+def _exact_bootstrap(fields: Fields, params: Fields, *, which: int) -> Result:
+    found = clusters.exact_bootstrap(conversations(fields))
+    return result(found if isinstance(found, Reason) else found[which])
+
+
+def _error(table: Counted, by_chance: Chance, weights: Disagreement | None) -> float | None:
+    """Compute a standard error of counts; weights do not say how many units there are."""
+    if not isinstance(table, Table):
+        return None
+    found = standard_errors.standard_error(table, by_chance, weights)
+    return None if isinstance(found, Reason) else found
+
+
+_percent = _agreement(coefficients.percent_agreement, ratings.percent_agreement, Chance.NONE)
+_brennan_prediger = _agreement(
+    coefficients.brennan_prediger, ratings.brennan_prediger, Chance.UNIFORM
+)
+_gwet = _agreement(coefficients.gwet_ac1, ratings.gwet_ac1, Chance.GWET)
+_fleiss = _agreement(coefficients.scott_pi, ratings.fleiss_kappa, Chance.POOLED)
+
+ENTRIES: dict[str, Entry] = {
+    "percent_agreement": _percent,
+    "cohen_kappa": _kappa,
+    "weighted_kappa": _kappa,
+    "scott_pi": _scott_pi,
+    "pabak": _pabak,
+    "brennan_prediger": _brennan_prediger,
+    "randolph_kappa": _brennan_prediger,
+    "gwet_ac1": _gwet,
+    "gwet_ac2": _gwet,
+    "krippendorff_alpha": _alpha,
+    "krippendorff_alpha_two_raters": _alpha_of_two,
+    "fleiss_kappa": _fleiss,
+    "fleiss_kappa_category": _of_category,
+    "positive_agreement": _detected(partial(coefficients.specific_agreement, category=0)),
+    "negative_agreement": _detected(partial(coefficients.specific_agreement, category=1)),
+    "prevalence_index": _detected(coefficients.prevalence_index),
+    "bias_index": _detected(coefficients.bias_index),
+    "precision": _detected(detection.precision),
+    "recall": _detected(detection.recall),
+    "specificity": _detected(detection.specificity),
+    "npv": _detected(detection.npv),
+    "f1": _detected(detection.f1),
+    "balanced_accuracy": _detected(detection.balanced_accuracy),
+    "mcc": _detected(detection.mcc),
+    "accuracy": _plain(coefficients.percent_agreement),
+    "macro_f1": _plain(coefficients.macro_f1),
+    "confusion_matrix": _confusion,
+    "naive_recall": _verified(detection.recall, weighted=False, binary=True),
+    "naive_specificity": _verified(detection.specificity, weighted=False, binary=True),
+    "corrected_recall": _verified(detection.recall, weighted=True, binary=True),
+    "corrected_specificity": _verified(detection.specificity, weighted=True, binary=True),
+    "corrected_percent_agreement": _verified(
+        coefficients.percent_agreement, weighted=True, binary=False
+    ),
+    "corrected_cohen_kappa": _verified(coefficients.cohen_kappa, weighted=True, binary=False),
+    "mcnemar_stat": _mcnemar,
+    "mcnemar_stat_cc": partial(_mcnemar, corrected=True),
+    "mcnemar_p": partial(_mcnemar, p=True),
+    "mcnemar_p_cc": partial(_mcnemar, corrected=True, p=True),
+    "mcnemar_p_exact": _two_sided(paired_judges.mcnemar_exact),
+    "mcnemar_p_mid": _two_sided(paired_judges.mcnemar_mid),
+    "clustered_mcnemar_durkalski": _clustered(paired_judges.durkalski),
+    "clustered_mcnemar_obuchowski": _clustered(paired_judges.obuchowski),
+    "bowker_symmetry": _of_margins(paired_judges.bowker),
+    "stuart_maxwell": _of_margins(paired_judges.stuart_maxwell),
+    "signflip_p_two_sided": _sign_flip,
+    "jackknife_se_kappa": _jackknife_se(coefficients.cohen_kappa),
+    "jackknife_se_agreement": _jackknife_se(coefficients.percent_agreement),
+    "jackknife_ci_kappa": _jackknife_ci(coefficients.cohen_kappa, Scale.ATANH),
+    "jackknife_ci_agreement": _jackknife_ci(coefficients.percent_agreement, Scale.LOGIT),
+    "linearised_se_agreement": lambda fields, params: result(
+        clusters.linearised_se(conversations(fields))
+    ),
+    "exact_bootstrap_se_agreement": partial(_exact_bootstrap, which=1),
+    "exact_bootstrap_mean_agreement": partial(_exact_bootstrap, which=0),
+}

@@ -1,0 +1,106 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.agreement.imported_scores.conventions import (
+    Pooling,
+    Reading,
+    convention,
+    is_comparable,
+)
+from faithtui.agreement.rating_scales import SCALES, Scale, verdict_of
+from tests.agreement.imported_scores.building import FAITHBENCH, MTRAG
+
+NAMES = [scale.name for scale in SCALES]
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
+def test_levels_are_the_labels_that_have_a_verdict(scale: Scale) -> None:
+    assert set(convention(scale.name).levels) == set(scale.verdicts)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_levels_that_pass_are_the_best_ones(name: str) -> None:
+    rule = convention(name)
+    assert rule.passing
+    assert rule.levels[-len(rule.passing) :] == rule.passing
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
+def test_no_level_is_rated_below_a_worse_one(scale: Scale) -> None:
+    known = [scale.ratings[level] for level in convention(scale.name).levels]
+    assert known == sorted(known)
+
+
+def test_a_view_that_tells_apart_what_another_does_is_left_out() -> None:
+    def readings(scale: str) -> list[Reading]:
+        return [view.reading for view in convention(scale).views]
+
+    assert readings(MTRAG) == [Reading.LABELS, Reading.TWO_WAY]
+    assert readings(FAITHBENCH) == [Reading.LABELS, Reading.VERDICTS, Reading.TWO_WAY]
+    assert readings("expertqa-support") == [Reading.LABELS, Reading.TWO_WAY]
+    assert readings("q2-consistent-0-1") == [Reading.LABELS]
+
+
+def test_questionable_is_idk_and_fails() -> None:
+    _, verdicts, two_way = convention(FAITHBENCH).views
+    assert verdicts.word("Questionable") == "idk"
+    assert two_way.word("Questionable") == "fail"
+    assert two_way.word("Benign") == "pass"
+
+
+@pytest.mark.parametrize(
+    ("labels", "majority", "worst", "mean"),
+    [
+        ("3", True, True, True),
+        ("344", True, True, True),
+        ("23", False, False, False),  # a tie, and a mean of just 2.5
+        ("24", False, False, True),
+        ("133", True, False, False),  # mean 2.33
+        ("134", True, False, True),
+        ("224", False, False, True),  # mean 2.67
+        ("112", False, False, False),
+    ],
+)
+def test_labels_of_several_people_pass_by_majority_by_the_worst_and_by_their_mean(
+    labels: str, majority: bool, worst: bool, mean: bool
+) -> None:
+    rule = convention(MTRAG)
+    found = {pooling: rule.passes(tuple(labels), pooling) for pooling in Pooling}
+    assert found == {Pooling.MAJORITY: majority, Pooling.WORST: worst, Pooling.MEAN: mean}
+
+
+@given(st.sampled_from(NAMES), st.data())
+def test_who_passes_the_worst_passes_by_any_rule_and_a_single_label_by_all_alike(
+    name: str, data: st.DataObject
+) -> None:
+    rule = convention(name)
+    levels = tuple(data.draw(st.lists(st.sampled_from(rule.levels), min_size=1, max_size=6)))
+    if rule.passes(levels, Pooling.WORST):
+        assert all(rule.passes(levels, pooling) for pooling in Pooling)
+    single = {rule.passes(levels[:1], pooling) for pooling in Pooling}
+    assert single == {verdict_of(name, levels[0]) == "yes"}
+
+
+@given(st.sampled_from(NAMES), st.data())
+def test_equal_means_are_equal_numbers_in_any_order(name: str, data: st.DataObject) -> None:
+    levels = data.draw(st.lists(st.sampled_from(convention(name).levels), min_size=1, max_size=7))
+    shuffled = data.draw(st.permutations(levels))
+    for view in convention(name).views:
+        assert view.mean(tuple(levels)) == view.mean(tuple(shuffled))
+        assert view.mean(tuple(levels * 3)) == view.mean(tuple(levels))
+
+
+def test_a_scale_that_is_not_listed_is_read_word_by_word() -> None:
+    rule = convention("own-scale")
+    assert [rule.level(word) for word in ("Yes", "borderline", "no", "maybe")] == [
+        "yes",
+        "idk",
+        "no",
+        None,
+    ]
+    assert (rule.levels, rule.passing) == (("no", "idk", "yes"), ("yes",))
+
+
+def test_only_freely_marked_pieces_are_not_comparable() -> None:
+    assert [name for name in NAMES if not is_comparable(name)] == ["faithbench-span"]

@@ -1,0 +1,514 @@
+"""What a report says beside the plain table: samples, people, parts, scores, comparisons."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from faithtui.agreement.labelled_units import (
+    AnswerReading,
+    ClaimReading,
+    DesignKind,
+    DesignReading,
+    LabelState,
+    Opinion,
+    RunReadings,
+    ScoredUnit,
+    ScoreReading,
+    StratumReading,
+)
+from faithtui.agreement.report.judge_comparison import PairedUnit
+from faithtui.agreement.report.report import Judged, OtherJudge, agreement_report
+from faithtui.agreement.report.values.levels import RateEstimator
+from faithtui.agreement.report.values.parts import Slice
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings, Severity
+from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.domain.estimates import Reason
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.review import Action
+from faithtui.domain.scores import Score, ScoreState, ScoringRule
+from tests.agreement.golden_adapter import evaluate
+from tests.agreement.report.building import readings
+
+RULE = ScoringRule(("yes", "idk"), 1.0, labels=("yes", "no", "idk"))
+GROUPS = 25
+
+
+def said(reviewer: str, verdict: str, *, blind: bool = True, **more: Any) -> Opinion:
+    action = Action.BLIND if blind else Action.AGREED
+    return Opinion(reviewer, verdict, action, blind, **more)
+
+
+def claim(number: int, judge: str, human: str | None, **more: Any) -> ClaimReading:
+    opinions = () if human is None else (said("ann", human, seconds=4.0, order=number),)
+    made = ClaimReading(
+        claim=ClaimId(number),
+        conversation=ConversationId(number % GROUPS),
+        key=f"c{number % GROUPS}",
+        group=f"g{number % GROUPS}",
+        turn=1 + 2 * (number % 3),
+        text=f"claim {number}",
+        judge=judge,
+        human=human,
+        reviewers=len(opinions),
+        windows=1 + number % 2,
+        steady=True,
+        blind=None if human is None else True,
+        state=LabelState.UNREVIEWED if human is None else LabelState.LABELLED,
+        opinions=opinions,
+    )
+    return made._replace(**more)
+
+
+def report(
+    found: RunReadings, settings: ReportSettings | None = None, **more: Any
+) -> AgreementReport:
+    return agreement_report(found, FAITHFULNESS, RULE, settings, **more)
+
+
+def codes(found: AgreementReport) -> set[str]:
+    return {each.code for each in found.warnings}
+
+
+# A frame of 900 claims: the judge says yes to 600, no to 200, idk to 100.
+TRUTH = {
+    "yes": {"yes": 0.9, "no": 0.05, "idk": 0.05},
+    "no": {"yes": 0.25, "no": 0.75},
+    "idk": {"idk": 1.0},
+}
+SIZES = {"yes": 600, "no": 200, "idk": 100}
+
+
+def population() -> list[tuple[str, str]]:
+    """(judge, human) of every claim of the frame."""
+    rows = []
+    for judge, size in SIZES.items():
+        for human, share in TRUTH[judge].items():
+            rows += [(judge, human)] * round(size * share)
+    return rows
+
+
+def stratified(sizes: dict[str, int], *, named: bool = True) -> RunReadings:
+    """Label so many of each verdict, with the frame's own shares among them."""
+    claims: list[ClaimReading] = []
+    labelled: dict[str, int] = {}
+    for judge, size in sizes.items():
+        wanted = [
+            human for human, share in TRUTH[judge].items() for _ in range(round(size * share))
+        ]
+        labelled[judge] = len(wanted)
+        for number in range(SIZES[judge]):
+            human = wanted[number] if number < len(wanted) else None
+            claims.append(
+                claim(
+                    len(claims),
+                    judge,
+                    human,
+                    stratum=judge if named else None,
+                    position=number if human else None,
+                )
+            )
+    strata = tuple(
+        StratumReading(judge, SIZES[judge], labelled[judge], labelled[judge], 0) for judge in SIZES
+    )
+    kind = DesignKind.STRATIFIED if named else DesignKind.SIMPLE
+    design = DesignReading(kind, len(claims), strata, seed=7, random_prefix=True, name="s")
+    return readings(claims, design=design)
+
+
+def census() -> AgreementReport:
+    rows = [claim(i, judge, human) for i, (judge, human) in enumerate(population())]
+    return report(readings(rows))
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"yes": 60, "no": 20, "idk": 10},
+        {"yes": 20, "no": 200, "idk": 100},
+        {"yes": 100, "no": 40, "idk": 100},
+    ],
+)
+def test_a_sample_by_verdict_gives_the_figures_of_the_whole(sizes: dict[str, int]) -> None:
+    whole, found = census().claims, report(stratified(sizes)).claims
+    assert found.agreement.weighted is not None
+    for name in ("percent", "cohen_kappa", "krippendorff_alpha", "gwet_ac1"):
+        ours, true = getattr(found.agreement, name), getattr(whole.agreement, name)
+        # Alpha has a correction for the number of units, which a sample has fewer of.
+        near = 0.01 if name == "krippendorff_alpha" else 1e-9
+        assert ours.value == pytest.approx(true.value, abs=near), name
+    assert found.strict.recall.value == pytest.approx(whole.strict.recall.value)
+    assert found.rate.this_run.value == pytest.approx(whole.rate.this_run.value)
+    assert found.rate.estimator is RateEstimator.STRATIFIED
+
+
+def test_the_weighted_kappa_is_that_of_the_golden_statistic() -> None:
+    sizes = {"yes": 40, "no": 40, "idk": 20}
+    found = report(stratified(sizes)).claims.agreement
+    expected = evaluate(
+        "corrected_cohen_kappa",
+        {
+            "kind": "verified_sample",
+            "categories": ["yes", "no", "idk"],
+            "judge_population": [SIZES[name] for name in ("yes", "no", "idk")],
+            "labelled": [list(row) for row in found.table.counts],
+        },
+        {},
+    )
+    assert found.cohen_kappa.value == pytest.approx(expected["value"])
+
+
+def test_what_was_labelled_outside_the_sample_is_left_out() -> None:
+    made = stratified({"yes": 60, "no": 20, "idk": 10}, named=False)
+    more = [
+        each._replace(human="no", opinions=(said("bo", "no"),), state=LabelState.LABELLED)
+        if each.human is None and each.judge == "yes" and each.claim % 2
+        else each
+        for each in made.claims
+    ]
+    plain, found = report(made), report(replace(made, claims=tuple(more)))
+    assert found.claims.coverage.outside > 100
+    assert found.claims.agreement == plain.claims.agreement
+    assert found.claims.rate.this_run == plain.claims.rate.this_run
+    assert "outside_sample" in codes(found)
+    assert [each.reviewer for each in found.raters] == ["ann"]
+
+
+def test_a_random_sample_is_split_by_verdict_for_the_rate_alone() -> None:
+    found = report(stratified({"yes": 60, "no": 20, "idk": 10}, named=False)).claims
+    assert found.agreement.weighted is None
+    assert found.rate.estimator is RateEstimator.POST_STRATIFIED
+    assert found.rate.this_run.value == pytest.approx(census().claims.rate.this_run.value)
+    assert found.rate.bounds is None
+    future, this_run = found.rate.future, found.rate.this_run
+    assert future.value == this_run.value
+    assert found.rate.assumptions
+
+
+def test_only_corrections_allow_no_rate_and_say_so_loudly() -> None:
+    rows = [claim(i, "no", "yes") for i in range(40)] + [claim(i, "yes", None) for i in range(60)]
+    design = DesignReading(DesignKind.OVERRIDE_ONLY, 100)
+    found = report(readings(rows, design=design))
+    assert found.claims.rate.this_run.reason is Reason.DESIGN_NOT_RANDOM
+    assert found.claims.rate.bounds == pytest.approx((0.4, 1.0))
+    (warning,) = [each for each in found.warnings if each.code == "override_only"]
+    assert warning.severity is Severity.BLOCKING
+
+
+def test_the_headline_gives_both_rates_and_both_intervals() -> None:
+    found = report(stratified({"yes": 60, "no": 20, "idk": 10}), judged=Judged(judge="big-1"))
+    assert found.headline.startswith("big-1 passes 77.8% of the claims; corrected with 90 human")
+    assert "in this run" in found.headline
+    assert "expected of new conversations" in found.headline
+    assert "kappa" in found.headline
+
+
+@pytest.mark.parametrize(
+    ("rule", "table"),
+    [
+        (IdkRule.THREE, ((2, 0, 1), (0, 1, 0), (1, 0, 1))),
+        (IdkRule.STRICT, ((5, 0), (0, 1))),
+        (IdkRule.LENIENT, ((2, 1), (1, 2))),
+        (IdkRule.LIVE, ((5, 0), (0, 1))),
+    ],
+)
+def test_unsure_counts_as_asked(rule: IdkRule, table: tuple[tuple[int, ...], ...]) -> None:
+    pairs = [("yes", "yes"), ("yes", "yes"), ("idk", "yes"), ("no", "no"), ("yes", "idk")]
+    rows = [claim(i, judge, human) for i, (judge, human) in enumerate([*pairs, ("idk", "idk")])]
+    found = report(readings(rows), ReportSettings(idk=rule)).claims
+    assert found.table.counts == table
+    assert found.rate.this_run.value == pytest.approx(sum(table[0]) / 6) or rule is IdkRule.THREE
+
+
+def test_people_are_held_against_the_judge_and_each_other() -> None:
+    rows = []
+    for i in range(60):
+        judge = ("yes", "no")[i % 3 == 0]
+        ann = said("ann", judge, seconds=3.0 + i % 2)
+        bo = said("bo", "yes" if i % 10 else "no", blind=False)
+        rows.append(claim(i, judge, judge, opinions=(ann, bo)))
+    found = report(readings(rows))
+    ann_row, bo_row = found.raters
+    assert (ann_row.labels, ann_row.blind, ann_row.overrides, ann_row.median_s) == (60, 60, 0, 3.5)
+    assert (bo_row.labels, bo_row.blind, bo_row.median_s) == (60, 0, None)
+    assert bo_row.overrides == sum(
+        ("yes" if i % 10 else "no") != ("yes", "no")[i % 3 == 0] for i in range(60)
+    )
+    humans = found.humans
+    assert humans is not None
+    assert (humans.raters, humans.units, len(humans.pairs)) == (2, 60, 1)
+    units = [[each.verdict for each in row.opinions] for row in rows]
+    alpha = evaluate(
+        "krippendorff_alpha",
+        {"kind": "ratings", "categories": ["yes", "no", "idk"], "units": units},
+        {"level": "nominal"},
+    )
+    assert humans.krippendorff_alpha.value == pytest.approx(alpha["value"])
+    assert found.anchoring is not None
+    assert found.anchoring.blind.percent.value == 1.0
+    assert found.anchoring.difference.value == pytest.approx(
+        found.anchoring.shown.percent.value - 1.0  # type: ignore[operator]  # it has one
+    )
+
+
+def test_the_judge_never_enters_what_people_say_among_themselves() -> None:
+    rows = [claim(i, "yes", "yes", opinions=(said("ann", "yes"),)) for i in range(30)]
+    assert report(readings(rows)).humans is None
+    assert report(readings(rows)).anchoring is None
+
+
+def test_a_pull_of_the_judge_is_told() -> None:
+    rows = []
+    for i in range(300):
+        judge = ("yes", "no")[i % 2]
+        blind = said("ann", "yes" if i % 7 < 4 else "no")
+        rows.append(
+            claim(
+                i,
+                judge,
+                judge if i % 9 else "idk",
+                opinions=(blind, said("bo", judge, blind=False)),
+            )
+        )
+    found = report(readings(rows))
+    assert found.anchoring is not None
+    assert found.anchoring.difference.ci_low is not None
+    assert found.anchoring.difference.ci_low > 0.2
+    assert {"anchoring_suspected", "humans_disagree"} <= codes(found)
+
+
+def test_parts_are_listed_worst_first_and_small_ones_counted() -> None:
+    rows = [
+        claim(i, "yes", "no" if i % 3 == 0 and i < 60 else "yes", windows=1 + (i >= 115))
+        for i in range(120)
+    ]
+    found = report(readings(rows), judged=Judged(metric="m", judge="j"))
+    by = {each.by: each for each in found.breakdowns}
+    assert by[Slice.TURN].rows[0].key == "turn 2"
+    values = [row.percent.value for row in by[Slice.TURN].rows]
+    assert values == sorted(values, key=lambda value: value or 0)
+    assert by[Slice.WINDOWS].suppressed == 1
+    assert [row.key for row in by[Slice.METRIC].rows] == ["m"]
+    assert sum(row.n for row in by[Slice.TURN].rows) == 120
+
+
+def test_codes_say_what_failed() -> None:
+    rows = [
+        claim(i, "yes", "no", opinions=(said("ann", "no", code="truth"),)) for i in range(12)
+    ] + [claim(i, "yes", "yes") for i in range(12, 40)]
+    by = {each.by: each for each in report(readings(rows)).breakdowns}
+    (row,) = by[Slice.CODE].rows
+    assert (row.key, row.n, row.percent.value) == ("truth", 12, 0.0)
+
+
+def test_progress_ends_with_the_figure_of_the_report() -> None:
+    rows = [claim(i, ("yes", "no")[i % 4 == 0], ("yes", "no")[i * i % 7 == 0]) for i in range(160)]
+    found = report(readings(rows), ReportSettings(target=0.02))
+    last = found.progress.history[-1]
+    assert [each.labels for each in found.progress.history] == [25, 50, 75, 100, 125, 150, 160]
+    assert (last.value, last.ci_low) == (
+        found.claims.cohen_kappa.value,
+        found.claims.cohen_kappa.ci_low,
+    )
+    assert found.progress.needed is not None
+    assert found.progress.needed > 0
+    assert not found.progress.stop
+    narrow = report(readings(rows), ReportSettings(target=0.5)).progress
+    assert (narrow.needed, narrow.stop) == (0, True)
+
+
+def test_units_labelled_in_part_and_units_without_a_score_are_left_out() -> None:
+    scores = [
+        ScoreReading(ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5)
+        for i in range(20)
+    ]
+    scores += [
+        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 30, 0.5, None, 5, 3),
+        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 31, 1.0, None, 0, 0),
+        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 32, None, None, 3, 0),
+        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 33, 0.5, None, 2, 2),
+        ScoreReading(ScoredUnit.CONVERSATION, "c", "g1", None, 0.5, None, 5, 0),
+    ]
+    found = report(readings([claim(0, "yes", "yes")], scores=scores))
+    window, conversation = found.unit_scores
+    assert (window.n, window.partly, window.vacuous, window.unscored) == (20, 1, 1, 2)
+    assert window.spearman.reason is Reason.NO_VARIATION, "a perfect one has no interval"
+    assert window.auroc.value == 1.0
+    assert window.bias.value == pytest.approx(sum(i / 20 - i * i / 400 for i in range(20)) / 20)
+    assert window.threshold is not None
+    assert window.threshold.current == 0.5
+    assert (conversation.n, conversation.threshold) == (0, None)
+    assert {"partial_windows", "vacuous_windows"} <= codes(found)
+
+
+def test_confidences_are_held_against_support() -> None:
+    rows = [
+        claim(i, "yes", "yes" if i % 10 < 7 else "no", confidence=0.7 + (i % 3) / 100)
+        for i in range(100)
+    ]
+    found = report(readings(rows))
+    assert found.calibration is not None
+    assert (found.calibration.n, found.calibration.few, found.calibration.ece) == (100, True, None)
+    brier = evaluate(
+        "brier",
+        {
+            "kind": "probabilities",
+            "y": [int(each.human == "yes") for each in rows],
+            "p": [each.confidence for each in rows],
+        },
+        {},
+    )
+    assert found.calibration.brier.value == pytest.approx(brier["value"])
+    assert "ece_below_noise" in codes(found)
+    assert report(readings([claim(0, "yes", "yes")])).calibration is None
+
+
+def test_two_judges_are_compared_on_what_both_judged() -> None:
+    rows = [claim(i, "yes", ("yes", "no")[i % 4 == 0]) for i in range(100)]
+    units = tuple(
+        PairedUnit(each.group, "yes", str(each.human) if i % 20 else "idk", each.human)
+        for i, each in enumerate(rows)
+    )
+    found = report(
+        readings(rows), judged=Judged(judge="a"), other=OtherJudge("b", units)
+    ).comparison
+    assert found is not None
+    assert (found.a, found.b, found.common) == ("a", "b", 100)
+    assert found.accuracy_a.value == 0.75
+    assert found.accuracy_b.value == 0.95
+    assert found.difference.value == pytest.approx(0.2)
+    assert (found.only_a, found.only_b) == (0, 20)
+    assert found.kappa_difference.value is not None
+    assert found.kappa_difference.value > 0.5
+    for p in (found.signflip_p, found.durkalski_p, found.mcnemar_p):
+        assert p is not None
+        assert p < 0.01
+    assert found.holm_p == found.signflip_p
+
+
+def test_the_bootstrap_is_a_second_opinion_with_the_same_values() -> None:
+    rows = [claim(i, ("yes", "no")[i % 4 == 0], ("yes", "no")[i % 5 == 0]) for i in range(160)]
+    usual = report(readings(rows)).claims.cohen_kappa
+    asked = ReportSettings(interval=IntervalMethod.BOOTSTRAP, resamples=300, seed=3)
+    found = report(readings(rows), asked).claims.cohen_kappa
+    assert found.value == usual.value
+    assert found.method is not usual.method
+    assert found.ci_low is not None
+    assert usual.ci_low is not None
+    assert abs(found.ci_low - usual.ci_low) < 0.1
+    assert report(readings(rows), asked).claims.cohen_kappa == found, "a seed decides everything"
+
+
+def test_a_scale_adds_the_coefficients_that_use_it() -> None:
+    rows = [claim(i, ("yes", "no", "idk")[i % 3], ("yes", "no")[i % 2]) for i in range(60)]
+    plain = report(readings(rows)).claims.agreement
+    assert (plain.weighted_kappa, plain.gwet_ac2) == (None, None)
+    found = report(readings(rows), ReportSettings(ordinal=True)).claims.agreement
+    expected = evaluate(
+        "weighted_kappa",
+        {
+            "kind": "confusion",
+            "categories": list(found.table.categories),
+            "matrix": [list(row) for row in found.table.counts],
+        },
+        {"weights": "quadratic"},
+    )
+    assert found.weighted_kappa is not None
+    assert found.weighted_kappa.value == pytest.approx(expected["value"])
+    assert found.gwet_ac2 is not None
+
+
+def test_states_that_do_not_count_are_counted() -> None:
+    rows = [
+        claim(0, "yes", "yes"),
+        claim(1, "yes", None, state=LabelState.SKIPPED),
+        claim(2, "yes", None, state=LabelState.BULK),
+        claim(3, "no", None, state=LabelState.STALE),
+    ]
+    found = report(readings(rows))
+    coverage = found.claims.coverage
+    assert (coverage.skipped, coverage.bulk, coverage.stale, coverage.unreviewed) == (1, 1, 1, 3)
+    assert {"bulk_excluded", "stale_labels"} <= codes(found)
+    assert [each.skipped for each in coverage.by_verdict] == [1, 0, 0, 0]
+
+
+def test_two_judges_are_weighted_and_compared_on_the_sample_alone() -> None:
+    found = stratified({"yes": 20, "no": 200, "idk": 100})
+    outside = [
+        each._replace(human="no", opinions=(said("bo", "no"),), state=LabelState.LABELLED)
+        if each.position is None and number % 7 == 0
+        else each
+        for number, each in enumerate(found.claims)
+    ]
+    units = tuple(
+        PairedUnit(each.group, str(each.judge), str(each.human), each.human, each.claim)
+        for each in outside
+        if each.human is not None
+    )
+    whole = report(replace(found, claims=tuple(outside)), other=OtherJudge("b", units))
+    pair = whole.comparison
+    assert pair is not None
+    assert pair.weighted
+    assert pair.common == whole.claims.agreement.n < len(units)
+    assert pair.accuracy_a.value == pytest.approx(whole.claims.percent.value)
+    assert pair.accuracy_b.value == 1
+    assert pair.difference.value == pytest.approx(1 - (whole.claims.percent.value or 0))
+    assert (pair.only_a, pair.only_b) == (0, whole.claims.table.n - whole.claims.table.agreed)
+    assert pair.mcnemar_p is None
+    assert pair.signflip_p is not None
+    assert pair.durkalski_p is not None
+
+
+def test_confidences_and_what_people_knew_are_weighted_by_the_sample() -> None:
+    found = stratified({"yes": 20, "no": 200, "idk": 100})
+    rows = [
+        each._replace(
+            confidence={"yes": 0.9, "no": 0.2, "idk": 0.5}[str(each.judge)],
+            opinions=tuple(one._replace(blind=number % 2 == 0) for one in each.opinions),
+        )
+        for number, each in enumerate(found.claims)
+    ]
+    made = report(replace(found, claims=tuple(rows)))
+    weights = dict(made.claims.weights)
+    used = [
+        (weights[str(each.stratum)], each, number % 2 == 0)
+        for number, each in enumerate(rows)
+        if each.human
+    ]
+    assert made.calibration is not None
+    assert made.calibration.weighted
+    wrong = sum(w * ((each.confidence or 0) - (each.human == "yes")) ** 2 for w, each, _ in used)
+    assert made.calibration.brier.value == pytest.approx(wrong / sum(w for w, *_ in used))
+    assert made.calibration.n == len(used)
+
+    def agreement(blind: bool) -> float:
+        own = [(w, each.judge == each.human) for w, each, given in used if given is blind]
+        return sum(w for w, same in own if same) / sum(w for w, _ in own)
+
+    assert made.anchoring is not None
+    assert made.anchoring.difference.value == pytest.approx(agreement(False) - agreement(True))
+    plain = report(stratified({"yes": 20, "no": 200, "idk": 100}, named=False))
+    assert plain.calibration is None
+
+
+def test_an_answer_rated_with_the_judge_in_view_is_not_called_blind() -> None:
+    def answer(number: int, *, blind: bool) -> AnswerReading:
+        return AnswerReading(
+            conversation=ConversationId(number),
+            key=f"c{number}",
+            group=f"g{number}",
+            turn=1,
+            score=Score(1.0, ScoreState.SCORED),
+            claims=2,
+            passes=True,
+            human="no",
+            rating=None,
+            raters=1,
+            opinions=(said("ann", "no", blind=blind),),
+        )
+
+    found = report(readings(answers=[answer(0, blind=True), answer(1, blind=False)])).answers
+    assert (found.coverage.blind, found.coverage.shown) == (1, 1)
+    assert [each.blind for each in found.disagreements] == [True, False]

@@ -1,0 +1,148 @@
+"""Figures after a few labels, without reading and counting everything again."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from random import Random
+
+import pytest
+
+from faithtui.agreement.labelled_units import ClaimReading, LabelState, RunReadings
+from faithtui.agreement.report.point_estimates import with_points
+from faithtui.agreement.report.report import Prepared, report_of
+from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
+from faithtui.agreement.sampling.designs import DrawnClaim, DrawnSample, design_reading
+from faithtui.agreement.sampling.draw import Design, Stratum
+from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.ids import ClaimId, ItemId, SampleId
+from faithtui.domain.labels import FAITHFULNESS
+from tests.agreement.report.test_parts import RULE, claim, said
+
+WORDS = ("yes", "no", "idk")
+
+
+def labelled(each: ClaimReading, word: str | None, *, blind: bool = True) -> ClaimReading:
+    """Let a person say something of a claim, or take it back."""
+    if word is None:
+        return each._replace(
+            human=None, reviewers=0, blind=None, state=LabelState.UNREVIEWED, opinions=()
+        )
+    return each._replace(
+        human=word,
+        reviewers=1,
+        blind=blind,
+        state=LabelState.LABELLED,
+        opinions=(said("ann", word),),
+    )
+
+
+def drawn(
+    claims: list[ClaimReading], *, by_verdict: bool
+) -> tuple[RunReadings, list[ClaimReading]]:
+    """Make every other claim one of a sample, where there are verdicts by the judge's word."""
+    ids = [each.claim for each in claims[::2]]
+    strata = tuple(
+        Stratum(name, len(own), sum(each.claim in ids for each in own))
+        for name in WORDS
+        if (own := [each for each in claims if each.judge == name])
+    )
+    sample = DrawnSample(
+        SampleId(1),
+        "s",
+        1,
+        Design.STRATIFIED if by_verdict else Design.SIMPLE,
+        len(claims),
+        ("verdict",) if by_verdict else (),
+        strata if by_verdict else (Stratum("all", len(claims), len(ids)),),
+        tuple(
+            DrawnClaim(each.claim, ItemId(1), str(each.judge) if by_verdict else "all")
+            for each in claims[::2]
+        ),
+    )
+    placed = [
+        each._replace(
+            position=ids.index(each.claim) if each.claim in ids else None,
+            stratum=each.judge if by_verdict else None,
+        )
+        for each in claims
+    ]
+    return RunReadings(tuple(placed), (), (), design_reading(placed, sample)), placed
+
+
+def estimates(found: object, path: str = "") -> Iterator[tuple[str, Estimate]]:
+    """List all estimates of a level but its rates."""
+    if isinstance(found, Estimate):
+        yield path, found
+    elif isinstance(found, tuple):
+        for place, each in enumerate(found):
+            yield from estimates(each, f"{path}/{place}")
+    elif is_dataclass(found):
+        for field in fields(found):
+            if field.name not in ("rate", "design"):
+                yield from estimates(getattr(found, field.name), f"{path}/{field.name}")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("design", ["census", "some", "simple", "stratified"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ReportSettings(),
+        ReportSettings(idk=IdkRule.LENIENT),
+        ReportSettings(ordinal=True, interval=IntervalMethod.BOOTSTRAP, resamples=100),
+    ],
+    ids=["plain", "lenient", "ordinal"],
+)
+def test_points_are_those_of_a_new_report(seed: int, design: str, settings: ReportSettings) -> None:
+    chance = Random(seed)
+    claims = []
+    for number in range(80):
+        judge = chance.choice((*WORDS, "yes", "yes"))
+        each = claim(number, judge, None)._replace(claim=ClaimId(number), group=f"g{number % 9}")
+        word = chance.choice((*WORDS, judge, judge, "x"))
+        claims.append(labelled(each, None if design != "census" and number % 3 else word))
+    if design in ("simple", "stratified"):
+        readings, claims = drawn(claims, by_verdict=design == "stratified")
+    else:
+        readings = RunReadings(tuple(claims), (), (), design_reading(claims, None))
+    prepared = Prepared(readings, FAITHFULNESS, RULE, settings)
+    report = report_of(prepared)
+    before = chance.sample([each for each in claims if each.human in WORDS], 4)
+    after = [labelled(each, chance.choice((*WORDS, "x")), blind=False) for each in before]
+    fresh = next(
+        (each for each in claims if each.human is None and each.position is not None), None
+    )
+    if fresh is not None and settings.idk is IdkRule.THREE and design == "simple":
+        before.append(fresh)
+        after.append(labelled(fresh, "no"))
+    moved = {each.claim: each for each in after}
+    now = tuple(moved.get(each.claim, each) for each in claims)
+    whole = report_of(Prepared(replace(readings, claims=now), FAITHFULNESS, RULE, settings))
+    points = with_points(prepared, report, before, after)
+    assert points.claims.table == whole.claims.table
+    assert points.claims.coverage == replace(
+        whole.claims.coverage, compared_groups=report.claims.coverage.compared_groups
+    )
+    assert points.claims.unjudged == whole.claims.unjudged
+    assert {each.claim for each in points.claims.disagreements} == {
+        each.claim for each in whole.claims.disagreements
+    }
+    found, wanted = dict(estimates(points.claims)), dict(estimates(whole.claims))
+    assert found.keys() == wanted.keys()
+    for path, point in found.items():
+        assert not point.has_interval
+        if wanted[path].value is not None:
+            assert point.value == pytest.approx(wanted[path].value, abs=1e-12), path
+            assert point.n == wanted[path].n
+
+
+def test_a_missing_interval_is_called_one_that_comes() -> None:
+    claims = [
+        labelled(claim(i, "yes", None)._replace(group=f"g{i % 7}"), WORDS[i % 3]) for i in range(30)
+    ]
+    readings = RunReadings(tuple(claims), (), (), design_reading(claims, None))
+    prepared = Prepared(readings, FAITHFULNESS, RULE)
+    other = labelled(claims[0], "no")
+    points = with_points(prepared, report_of(prepared), [claims[0]], [other])
+    assert "its interval is still to come" in points.headline
+    assert points.progress == report_of(prepared).progress

@@ -1,0 +1,110 @@
+"""Judges and people on the same claims."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from faithtui.agreement.report.rater_comparison import (
+    ComparedClaim,
+    Filter,
+    is_listed,
+    raters,
+    sides,
+)
+from faithtui.agreement.report.self_consistency import Repeat, steadiness
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.review import Action, HumanVerdict
+
+ONE, TWO = RunId(1), RunId(2)
+
+
+def claim(
+    number: int = 1,
+    *,
+    judge: str | None = "yes",
+    other: str | None = "yes",
+    final: str | None = None,
+    **people: str,
+) -> ComparedClaim:
+    identity = ClaimId(number)
+    return ComparedClaim(
+        identity,
+        ItemId(1),
+        f"g{number}",
+        tuple(
+            HumanVerdict(identity, name, word, Action.BLIND)
+            for name, word in sorted(people.items())
+        ),
+        None if final is None else HumanVerdict(identity, "cy", final, Action.ADJUDICATED),
+        {ONE: judge, TWO: other},
+    )
+
+
+def test_people_differ_until_there_is_a_final_word() -> None:
+    assert not claim(ann="yes").differs
+    assert not claim(ann="yes", bo="yes").is_open
+    assert claim(ann="yes", bo="no").is_open
+    settled = claim(ann="yes", bo="no", final="idk")
+    assert settled.differs
+    assert not settled.is_open
+    assert settled.word == "idk"
+    assert claim(ann="yes", bo="no").word == "no"
+    assert claim().word is None
+
+
+def test_the_lists() -> None:
+    differing = claim(judge="yes", ann="yes", bo="no")
+    settled = replace(differing, final=HumanVerdict(ClaimId(1), "cy", "no", Action.ADJUDICATED))
+    assert is_listed(differing, Filter.HUMANS, ONE)
+    assert is_listed(settled, Filter.HUMANS, ONE)
+    # That it is listed here would tell what the judge said.
+    assert not is_listed(differing, Filter.FINAL, ONE)
+    assert is_listed(settled, Filter.FINAL, ONE)
+    assert not is_listed(claim(judge="yes", ann="yes"), Filter.FINAL, ONE)
+    assert not is_listed(claim(), Filter.FINAL, ONE)
+    assert is_listed(claim(other="no"), Filter.JUDGES, ONE)
+    assert not is_listed(claim(), Filter.JUDGES, ONE)
+
+
+def test_nobody_is_always_a_and_the_order_of_a_claim_is_fixed() -> None:
+    first = Counter(sides(claim(number, ann="yes", bo="no"))[0].reviewer for number in range(400))
+    assert 150 < first["ann"] < 250
+    one = claim(7, ann="yes", bo="no")
+    assert sides(one) == sides(replace(one, opinions=one.opinions[::-1]))
+
+
+def test_a_judge_is_compared_with_the_last_word_of_people() -> None:
+    claims = [
+        *(claim(n, judge="yes", ann="yes", bo="yes") for n in range(10)),
+        *(claim(n, judge="no", ann="no") for n in range(10, 15)),
+        *(claim(n, judge="yes", ann="yes", bo="no", final="no") for n in range(15, 20)),
+        claim(20, judge=None, ann="no"),
+        claim(21, judge="yes", ann="x"),
+    ]
+    found = raters(claims, [ONE, TWO], FAITHFULNESS)
+    judge = found.judges[0]
+    assert (judge.run, judge.figures.n) == (ONE, 20)
+    # Ten yes on both sides, five no on both, five no that the judge calls yes.
+    assert judge.figures.kappa.value == pytest.approx((0.75 - 0.5) / 0.5)
+    assert judge.figures.recall.value == pytest.approx(0.5)
+    (pair,) = found.pairs
+    assert (pair.first, pair.second, pair.figures.n) == ("ann", "bo", 15)
+    assert [(each.reviewer, each.claims) for each in found.people] == [("ann", 22), ("bo", 15)]
+
+
+def test_x_is_a_word_among_people() -> None:
+    found = raters([claim(n, ann="x", bo="yes") for n in range(12)], [ONE], FAITHFULNESS)
+    assert found.pairs[0].figures.n == 12
+    assert found.judges[0].figures.n == 0
+
+
+def test_a_person_is_compared_with_the_others_alone_and_with_themselves() -> None:
+    again = steadiness([Repeat("ann", "g", "yes", "no", 5.0)], FAITHFULNESS.names)
+    alone = raters([claim(ann="yes")], [ONE], FAITHFULNESS, again)
+    (ann,) = alone.people
+    assert (ann.claims, ann.figures.n) == (1, 0)
+    assert ann.again == again[0]
+    assert alone.pairs == ()
+    assert raters([], [], FAITHFULNESS).people == ()

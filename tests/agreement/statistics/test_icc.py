@@ -1,0 +1,97 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.agreement.statistics.icc import Form, icc
+from faithtui.domain.estimates import Reason
+
+SHROUT_FLEISS = [
+    [9, 2, 5, 8],
+    [6, 1, 3, 2],
+    [8, 4, 6, 8],
+    [7, 1, 2, 6],
+    [10, 5, 6, 9],
+    [6, 2, 4, 7],
+]
+"""Shrout & Fleiss 1979, table 2."""
+
+
+@pytest.mark.parametrize(
+    ("form", "published"),
+    [
+        (Form.ONE_WAY, 0.17),
+        (Form.ABSOLUTE, 0.29),
+        (Form.CONSISTENCY, 0.71),
+        (Form.ONE_WAY_MEAN, 0.44),
+        (Form.ABSOLUTE_MEAN, 0.62),
+        (Form.CONSISTENCY_MEAN, 0.91),
+    ],
+)
+def test_the_six_published_values(form: Form, published: float) -> None:
+    assert icc(SHROUT_FLEISS, form) == pytest.approx(published, abs=0.005)
+
+
+matrices = st.integers(2, 4).flatmap(
+    lambda raters: st.lists(
+        st.lists(st.integers(0, 5), min_size=raters, max_size=raters), min_size=2, max_size=8
+    )
+)
+
+
+@given(matrices, st.sampled_from(list(Form)))
+def test_order_and_scale_do_not_matter(units: list[list[float]], form: Form) -> None:
+    found = icc(units, form)
+    # The mean form of absolute agreement divides by a difference of mean squares, which may be
+    # negative: with raters that disagree about everything it leaves its range.
+    if form is not Form.ABSOLUTE_MEAN:
+        assert isinstance(found, Reason) or found <= 1 + 1e-9
+    others = [
+        list(reversed(units)),
+        [list(reversed(unit)) for unit in units],
+        [[value * 8 - 3 for value in unit] for unit in units],
+    ]
+    for other in others:
+        again = icc(other, form)
+        assert again is found if isinstance(found, Reason) else again == pytest.approx(found)
+
+
+@given(matrices)
+def test_a_stricter_rater_counts_against_absolute_agreement_alone(
+    units: list[list[float]],
+) -> None:
+    shifted = [[unit[0] + 7, *unit[1:]] for unit in units]
+    plain, moved = icc(units, Form.CONSISTENCY), icc(shifted, Form.CONSISTENCY)
+    if isinstance(plain, Reason) or isinstance(moved, Reason):
+        assert plain is moved
+    else:
+        assert moved == pytest.approx(plain)
+
+
+@pytest.mark.parametrize("form", list(Form))
+@pytest.mark.parametrize(
+    ("units", "reason"),
+    [
+        ([], Reason.NO_ITEMS),
+        ([[0.5], [0.7]], Reason.NO_OVERLAP),
+        ([[0.5, 0.7]], Reason.NO_VARIATION),
+        ([[0.1, 0.1], [0.1, 0.1], [0.1, 0.1]], Reason.NO_VARIATION),
+        ([[0.1 + 0.2, 0.3], [0.3, 0.3]], Reason.NO_VARIATION),
+    ],
+)
+def test_what_has_no_variation_says_so(
+    units: list[list[float]], reason: Reason, form: Form
+) -> None:
+    assert icc(units, form) is reason
+
+
+def test_raters_who_cancel_out_have_nothing_to_divide_by() -> None:
+    assert icc([[0, 1], [1, 0]], Form.ABSOLUTE) is Reason.NO_VARIATION
+    assert icc([[0, 1], [1, 0]], Form.CONSISTENCY) == -1
+    assert icc([[0, 1], [1, 0]], Form.ONE_WAY_MEAN) is Reason.NO_VARIATION
+    assert icc([[1, 5], [1, 5]], Form.CONSISTENCY) is Reason.NO_VARIATION
+    assert icc([[1, 5], [2, 6]], Form.CONSISTENCY) == pytest.approx(1)
+
+
+def test_large_numbers_cost_no_digits() -> None:
+    far = [[value + 1e9 for value in unit] for unit in SHROUT_FLEISS]
+    assert icc(far) == pytest.approx(icc(SHROUT_FLEISS), rel=1e-6)

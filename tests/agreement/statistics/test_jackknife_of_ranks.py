@@ -1,0 +1,120 @@
+"""What the fast leave-one-out values are held against: counting everything again."""
+
+from collections import Counter
+from itertools import combinations
+from math import sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.agreement.statistics.joint_counts import around, group_cells
+from faithtui.agreement.statistics.kendall import kendall_estimate, kendall_tau_b
+from faithtui.agreement.statistics.ranks import auroc, auroc_estimate, spearman, spearman_estimate
+from faithtui.domain.estimates import Estimate, Point, Reason
+
+grouped = st.lists(
+    st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 4), st.integers(0, 3)), max_size=40
+)
+
+
+def by_pairs(pairs: list[tuple[int, int]]) -> float | None:
+    """Compute tau-b from its definition, in n² steps."""
+    balance = x_differ = y_differ = 0
+    for (x1, y1), (x2, y2) in combinations(pairs, 2):
+        x, y = (x1 > x2) - (x1 < x2), (y1 > y2) - (y1 < y2)
+        balance += x * y
+        x_differ += abs(x)
+        y_differ += abs(y)
+    return balance / sqrt(x_differ * y_differ) if x_differ and y_differ else None
+
+
+def se_by_hand(values: list[Point]) -> float | None:
+    numbers = [value for value in values if not isinstance(value, Reason)]
+    if len(numbers) < len(values):
+        return None
+    mean = sum(numbers) / len(numbers)
+    return sqrt((len(numbers) - 1) / len(numbers) * sum((each - mean) ** 2 for each in numbers))
+
+
+def agrees(found: Estimate, values: list[Point]) -> None:
+    if found.se is not None:
+        assert found.se == pytest.approx(se_by_hand(values), abs=1e-12)
+    elif found.has_interval or found.reason is None:
+        raise AssertionError("an interval without a standard error must say why")
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=25))
+def test_kendall_counts_pairs(pairs: list[tuple[int, int]]) -> None:
+    found, expected = kendall_tau_b(pairs), by_pairs(pairs)
+    if expected is None:
+        assert found is (Reason.NO_VARIATION if pairs else Reason.NO_ITEMS)
+    else:
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(grouped)
+def test_kendall_is_estimated_by_leaving_out_groups(readings: list[tuple[str, int, int]]) -> None:
+    found = kendall_estimate(readings)
+    point = kendall_tau_b([(x, y) for _, x, y in readings])
+    if found.value is not None:
+        assert found.value == point
+    if found.se is not None:
+        groups = {group for group, _, _ in readings}
+        agrees(
+            found, [kendall_tau_b([(x, y) for g, x, y in readings if g != out]) for out in groups]
+        )
+
+
+@given(grouped)
+def test_spearman_is_estimated_by_leaving_out_groups(readings: list[tuple[str, int, int]]) -> None:
+    found = spearman_estimate(readings)
+    if found.se is not None:
+        groups = {group for group, _, _ in readings}
+        agrees(found, [spearman([(x, y) for g, x, y in readings if g != out]) for out in groups])
+
+
+@given(grouped)
+def test_auroc_is_estimated_by_leaving_out_groups(readings: list[tuple[str, int, int]]) -> None:
+    found = auroc_estimate([(group, x, y > 1) for group, x, y in readings])
+    if found.se is not None:
+        groups = {group for group, _, _ in readings}
+        agrees(found, [auroc([(x, y > 1) for g, x, y in readings if g != out]) for out in groups])
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=30))
+def test_what_lies_around_a_point_is_counted(pairs: list[tuple[int, int]]) -> None:
+    cells = Counter(pairs)
+    points = [(x, y) for x in range(5) for y in range(5)]
+    for (x, y), found in around(cells, points).items():
+        assert found.both == sum(a > x and b > y for a, b in pairs)
+        assert found.x_only == sum(a > x and b == y for a, b in pairs)
+        assert found.y_only == sum(a == x and b > y for a, b in pairs)
+
+
+def test_nothing_lies_around_no_points() -> None:
+    assert around({(0, 0): 3}, ()) == {}
+
+
+@given(grouped)
+def test_groups_with_equal_cells_are_kept_once(readings: list[tuple[str, int, int]]) -> None:
+    found = group_cells(readings)
+    assert sum(times for _, times in found.kinds) == len({group for group, _, _ in readings})
+    assert len({tuple(sorted(kind.items())) for kind, _ in found.kinds}) == len(found.kinds)
+    assert found.n == len(readings)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=20),
+    st.permutations(range(20)),
+)
+def test_rank_correlations_do_not_mind_order_and_scale(
+    pairs: list[tuple[int, int]], order: list[int]
+) -> None:
+    shuffled = [pairs[i] for i in order if i < len(pairs)]
+    for compute in (spearman, kendall_tau_b):
+        found = compute(pairs)
+        assert compute(shuffled) == found
+        assert compute([(x**3 + 100.5, y) for x, y in pairs]) == found
+        turned = compute([(x, -y) for x, y in pairs])
+        assert turned is found if isinstance(found, Reason) else turned == pytest.approx(-found)

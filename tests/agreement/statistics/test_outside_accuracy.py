@@ -1,0 +1,102 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.agreement.statistics.outside_accuracy import (
+    OutsideAccuracy,
+    lang_reiczigel,
+    outside_rate,
+    rogan_gladen,
+)
+from faithtui.domain.estimates import Method, Reason
+
+share = st.floats(0, 1)
+
+
+@given(share, st.floats(0.6, 1), st.floats(0.6, 1))
+def test_the_true_rate_comes_back_from_the_rate_that_it_makes(
+    rate: float, sensitivity: float, specificity: float
+) -> None:
+    apparent = rate * sensitivity + (1 - rate) * (1 - specificity)
+    assert rogan_gladen(apparent, sensitivity, specificity) == pytest.approx(rate, abs=1e-9)
+
+
+@given(share)
+def test_a_perfect_judge_needs_no_correction(apparent: float) -> None:
+    assert rogan_gladen(apparent, 1, 1) == pytest.approx(apparent)
+
+
+@pytest.mark.parametrize("sensitivity", [0, 0.1, 0.3, 0.4, 0.7, 1])
+def test_a_judge_that_guesses_says_nothing(sensitivity: float) -> None:
+    assert rogan_gladen(0.3, sensitivity, 1 - sensitivity) is Reason.UNINFORMATIVE_JUDGE
+
+
+accuracies = st.builds(
+    OutsideAccuracy,
+    share,
+    st.integers(1, 500),
+    st.floats(0.55, 1),
+    st.integers(1, 200),
+    st.floats(0.55, 1),
+    st.integers(1, 200),
+)
+
+
+@given(accuracies)
+def test_the_interval_is_ordered_and_inside(accuracy: OutsideAccuracy) -> None:
+    ends = lang_reiczigel(accuracy)
+    assert not isinstance(ends, Reason)
+    assert 0 <= ends[0] <= ends[1] <= 1
+
+
+@given(accuracies)
+def test_the_value_lies_in_its_interval_and_is_kept_raw(accuracy: OutsideAccuracy) -> None:
+    found = outside_rate(accuracy)
+    assert found.raw is not None
+    assert found.estimate.value == min(max(found.raw, 0), 1)
+    assert found.out_of_range == (found.raw != found.estimate.value)
+    assert found.estimate.ci_low is not None
+    assert found.estimate.ci_high is not None
+    assert found.estimate.ci_low <= found.estimate.value <= found.estimate.ci_high
+    assert found.estimate.method is Method.LANG_REICZIGEL
+
+
+def test_more_labels_narrow_the_interval() -> None:
+    widths = []
+    for times in (1, 4, 16):
+        ends = lang_reiczigel(OutsideAccuracy(0.2, 500, 0.8, 30 * times, 0.9, 60 * times))
+        assert not isinstance(ends, Reason)
+        widths.append(ends[1] - ends[0])
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_a_rate_below_the_false_alarms_is_clipped_and_told() -> None:
+    found = outside_rate(OutsideAccuracy(0.02, 100, 0.9, 50, 0.9, 50))
+    assert found.out_of_range
+    assert found.raw == pytest.approx(-0.1)
+    assert found.estimate.value == 0
+    assert not found.maybe_uninformative
+
+
+def test_a_judge_that_may_be_guessing_is_told() -> None:
+    assert outside_rate(OutsideAccuracy(0.4, 100, 0.6, 10, 0.6, 10)).maybe_uninformative
+    assert not outside_rate(OutsideAccuracy(0.4, 100, 0.9, 80, 0.9, 80)).maybe_uninformative
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "reason"),
+    [
+        (OutsideAccuracy(0.4, 0, 0.6, 10, 0.6, 10), Reason.NO_ITEMS),
+        (OutsideAccuracy(0.4, 9, 0.6, 0, 0.6, 10), Reason.NO_ITEMS),
+        (OutsideAccuracy(0.4, 9, 0.6, 10, 0.6, 0), Reason.NO_ITEMS),
+        (OutsideAccuracy(0.4, 9, 0.6, 10, 0.4, 10), Reason.UNINFORMATIVE_JUDGE),
+        # Only after a success and a failure are added do the two add up to one.
+        (OutsideAccuracy(0.4, 9, 1.0, 1, 0.25, 4), Reason.UNINFORMATIVE_JUDGE),
+    ],
+)
+def test_what_cannot_be_computed_says_why(accuracy: OutsideAccuracy, reason: Reason) -> None:
+    found = outside_rate(accuracy)
+    assert found.estimate.reason is reason
+    assert found.raw is None
+    assert not found.out_of_range
+    assert lang_reiczigel(accuracy) is reason

@@ -1,0 +1,54 @@
+import pytest
+
+from faithtui.agreement.rating_scales import SCALES, Scale, rating_of, verdict_of
+from faithtui.domain.labels import FAITHFULNESS
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
+def test_every_label_of_a_scale_has_a_verdict_and_a_rating_in_range(scale: Scale) -> None:
+    assert set(scale.verdicts) == set(scale.ratings)
+    assert set(scale.verdicts.values()) <= set(FAITHFULNESS.names)
+    assert all(0 <= rating <= 1 for rating in scale.ratings.values())
+
+
+def test_scales_have_different_names() -> None:
+    assert len({scale.name for scale in SCALES}) == len(SCALES)
+
+
+@pytest.mark.parametrize(
+    ("scale", "label", "verdict", "rating"),
+    [
+        ("mtrag-faithfulness-1-4", "1", "no", 0.0),
+        ("mtrag-faithfulness-1-4", "2", "no", 1 / 3),
+        ("mtrag-faithfulness-1-4", "3", "yes", 2 / 3),
+        ("mtrag-faithfulness-1-4", "4", "yes", 1.0),
+        ("faithbench-span", "Questionable", "idk", 0.5),
+        ("faithbench-response", "Consistent", "yes", 1.0),
+        ("expertqa-support", "Partial", "idk", 0.5),
+        ("begin-3", "Not fully attributable", "no", 0.0),
+        ("fdaudit-begin", "entailment,hallucination", "no", 0.0),
+        ("q2-consistent-0-1", "1", "yes", 1.0),
+    ],
+)
+def test_labels_mean_what_the_table_says(
+    scale: str, label: str, verdict: str, rating: float
+) -> None:
+    assert verdict_of(scale, label) == verdict
+    assert rating_of(scale, label) == rating
+
+
+def test_a_label_that_a_scale_leaves_out_has_neither() -> None:
+    assert verdict_of("faithbench-span", "Consistent") is None
+    assert rating_of("faithbench-span", "Consistent") is None
+    assert verdict_of("q2-consistent-0-1", "yes") is None
+
+
+@pytest.mark.parametrize(
+    ("label", "verdict", "rating"),
+    [("Yes", "yes", 1.0), ("no", "no", 0.0), ("borderline", "idk", 0.5), ("4", None, None)],
+)
+def test_an_unknown_scale_is_read_word_by_word(
+    label: str, verdict: str | None, rating: float | None
+) -> None:
+    assert verdict_of("house-rules", label) == verdict
+    assert rating_of("house-rules", label) == rating
