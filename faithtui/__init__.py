@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faithtui.engine.measuring import Call, Measurement, measure, measure_async
     from faithtui.errors import FaithtuiError
     from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
-    from faithtui.judges.opening import open_judge
+    from faithtui.judges.registry import open_judge
     from faithtui.metrics.registry import build
 
 _HOMES = {
@@ -42,7 +42,7 @@ _HOMES = {
     "build": "metrics.registry",
     "measure": "engine.measuring",
     "measure_async": "engine.measuring",
-    "open_judge": "judges.opening",
+    "open_judge": "judges.registry",
     "single_turn": "domain.conversation",
 }
 

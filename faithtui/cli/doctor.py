@@ -17,9 +17,9 @@ from faithtui.engine.circumstances import Circumstances, circumstances
 from faithtui.engine.trying import try_judge
 from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
-from faithtui.judges.endpoints import is_ours
-from faithtui.judges.keys import VARIABLES, how_to_give
-from faithtui.judges.opening import missing_key
+from faithtui.judges.providers.api_keys import VARIABLES, how_to_give
+from faithtui.judges.providers.endpoints import is_ours
+from faithtui.judges.registry import missing_key
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
 from faithtui.store.backups import copies_of, parts_left_by_kills

@@ -13,9 +13,9 @@ from faithtui.engine.preview_figures import dollars
 from faithtui.engine.trying import Trial, try_judge
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.judges.deadlines import check_timeout
-from faithtui.judges.endpoints import BUILT_IN, OTHER_HOST_KEY, PROVIDERS
-from faithtui.judges.keys import SERVICE, VARIABLES, forget_key, key_source, store_key
 from faithtui.judges.plugins import plugged_in
+from faithtui.judges.providers.api_keys import SERVICE, VARIABLES, forget_key, key_source, store_key
+from faithtui.judges.providers.endpoints import BUILT_IN, OTHER_HOST_KEY, PROVIDERS
 
 LOOK_S = 1.5
 """Seconds a server on this machine gets to say which models it has."""
@@ -174,7 +174,7 @@ async def _programs() -> list[Listed]:
 
 
 async def _state(ref: str) -> str:
-    from faithtui.judges.serving import models_served
+    from faithtui.judges.providers.served_models import models_served
 
     try:
         models = await models_served(ref, environ=os.environ, timeout_s=LOOK_S)

@@ -84,7 +84,7 @@ def about(
 ) -> None:
     """Say what a judge is, how good it was measured to be, and where it fails."""
     from faithtui.cli.output import put
-    from faithtui.judges.about import about as text
+    from faithtui.judges.judge_card import about as text
 
     put(text(name))
 

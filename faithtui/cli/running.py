@@ -34,7 +34,7 @@ from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import read_split
 from faithtui.errors import ConfigError, ExportError, StoreError
 from faithtui.judges.deadlines import check_timeout
-from faithtui.judges.endpoints import is_ours
+from faithtui.judges.providers.endpoints import is_ours
 from faithtui.logbook import PROMPTS_FILE, open_log
 from faithtui.metrics.registry import METRICS, entry
 from faithtui.paths import log_dir

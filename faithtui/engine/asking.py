@@ -33,7 +33,7 @@ from faithtui.errors import (
     JudgeReplyTruncated,
 )
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Rung, Stop
-from faithtui.judges.reading import parse_reply
+from faithtui.judges.reply_parser import parse_reply
 from faithtui.metrics.base import STOPS_THE_RUN, AnswerCount, Mismatch, Pace, Question
 
 T = TypeVar("T")

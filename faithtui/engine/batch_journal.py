@@ -9,7 +9,7 @@ from faithtui.engine.batch_reading import UNANSWERED, read_results
 from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.course import Course
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
-from faithtui.judges.batches import BatchClient
+from faithtui.judges.providers.batches import BatchClient
 from faithtui.store.batch_records import BY_FILE, BatchRow
 
 TOO_MUCH: Final = "more than the provider takes at once: "

@@ -17,8 +17,8 @@ from faithtui.engine.keeping import to_store
 from faithtui.engine.pricing import TablePrices, counted_from
 from faithtui.errors import JudgeError, JudgeUnavailable, JudgeUnusable
 from faithtui.judges.base import JudgeReply
-from faithtui.judges.batches import BatchResult
-from faithtui.judges.logged_judge import log_answer
+from faithtui.judges.logging_judge import log_answer
+from faithtui.judges.providers.batches import BatchResult
 from faithtui.store.batch_records import BatchRow, QuestionResult, WaitingQuestion
 
 COMMITTED: Final = 100

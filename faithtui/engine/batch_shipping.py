@@ -16,8 +16,8 @@ from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.course import Course
 from faithtui.engine.events import BatchSent
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
-from faithtui.judges.batches import BatchClient
-from faithtui.judges.logged_judge import log_question
+from faithtui.judges.logging_judge import log_question
+from faithtui.judges.providers.batches import BatchClient
 from faithtui.judges.redaction import redacted
 
 MOST_QUESTIONS: Final = 10_000

@@ -26,7 +26,7 @@ from faithtui.engine.leasing import StoreLeases
 from faithtui.engine.pricing import TablePrices
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
 from faithtui.judges.base import Judge
-from faithtui.judges.batches import BatchClient, open_batches
+from faithtui.judges.providers.batches import BatchClient, open_batches
 from faithtui.store.batch_records import BY_FILE, BatchesOut
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from faithtui.engine.limiting import Speed, Traffic
 from faithtui.judges.deadlines import TIMEOUT_S
-from faithtui.judges.prices import PriceTable, read_prices
+from faithtui.judges.providers.prices import PriceTable, read_prices
 from faithtui.judges.redaction import Redact, load_redaction
 
 

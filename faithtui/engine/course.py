@@ -41,8 +41,8 @@ from faithtui.engine.recording import Recorder
 from faithtui.engine.steps import steps_of
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
 from faithtui.judges.base import Judge
-from faithtui.judges.opening import judge_fingerprint, open_judge
 from faithtui.judges.redaction import Redact
+from faithtui.judges.registry import judge_fingerprint, open_judge
 from faithtui.metrics.base import STOPS_THE_RUN, Metric
 from faithtui.metrics.registry import build
 from faithtui.store.records import (

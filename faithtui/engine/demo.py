@@ -13,7 +13,7 @@ from faithtui.engine import planner
 from faithtui.engine.importing import ImportProgress, import_files
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import ConfigError
-from faithtui.judges.opening import judge_fingerprint
+from faithtui.judges.registry import judge_fingerprint
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 

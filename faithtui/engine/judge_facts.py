@@ -4,10 +4,10 @@ from typing import Final
 
 from faithtui.domain.judge_names import judge_title
 from faithtui.errors import ConfigError
-from faithtui.judges.about import about
 from faithtui.judges.base import Rung, Usage
-from faithtui.judges.endpoints import endpoint_of, is_ours
-from faithtui.judges.prices import PriceTable
+from faithtui.judges.judge_card import about
+from faithtui.judges.providers.endpoints import endpoint_of, is_ours
+from faithtui.judges.providers.prices import PriceTable
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 

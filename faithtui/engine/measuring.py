@@ -47,8 +47,8 @@ from faithtui.engine.steps import steps_of
 from faithtui.errors import ConfigError, ImagesNotSupported, InputError
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, LocalJudge
 from faithtui.judges.deadlines import TIMEOUT_S, check_timeout
-from faithtui.judges.opening import open_judge
-from faithtui.judges.prices import cost_usd
+from faithtui.judges.providers.prices import cost_usd
+from faithtui.judges.registry import open_judge
 from faithtui.metrics.base import Metric, MetricSpec
 from faithtui.metrics.registry import build, options_of
 

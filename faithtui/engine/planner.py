@@ -16,9 +16,9 @@ from faithtui.engine.recalibrating import calibration_of, calibration_of_new_run
 from faithtui.engine.requests import RunRequest
 from faithtui.engine.splitting import conversations_in
 from faithtui.errors import ConfigError
-from faithtui.judges.batches import check_batches
-from faithtui.judges.keys import how_to_give
-from faithtui.judges.opening import judge_fingerprint, missing_key, reads_prompts
+from faithtui.judges.providers.api_keys import how_to_give
+from faithtui.judges.providers.batches import check_batches
+from faithtui.judges.registry import judge_fingerprint, missing_key, reads_prompts
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, entry, option_names, options_of
 from faithtui.store.records import RunSpec

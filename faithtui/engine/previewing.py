@@ -30,9 +30,9 @@ from faithtui.engine.recording import StoreImages
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import JudgeError, MetricError
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
-from faithtui.judges.endpoints import is_ours
-from faithtui.judges.offline_judge import OfflineJudge
-from faithtui.judges.opening import reads_prompts
+from faithtui.judges.embedded.embedded_judge import OfflineJudge
+from faithtui.judges.providers.endpoints import is_ours
+from faithtui.judges.registry import reads_prompts
 from faithtui.metrics.base import Metric
 from faithtui.store.records import RunSpec, RunState, StoredReply
 from faithtui.store.store import Store

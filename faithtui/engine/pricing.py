@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from faithtui.engine.budgeting import Spent
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
-from faithtui.judges.prices import PriceTable
+from faithtui.judges.providers.prices import PriceTable
 
 _CHARACTERS: Final = 4
 """Characters of a token, on average, in English. Used where a judge does not say its tokens."""

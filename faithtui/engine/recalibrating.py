@@ -17,7 +17,7 @@ from faithtui.agreement.statistics.recalibration import (
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.labels import Polarity
 from faithtui.errors import ConfigError
-from faithtui.judges.offline_judge import offline_fingerprint
+from faithtui.judges.embedded.embedded_judge import offline_fingerprint
 from faithtui.metrics.registry import entry
 from faithtui.store.recalibrations import StoredRecalibration
 from faithtui.store.records import RunRow

@@ -19,7 +19,7 @@ from faithtui.engine.keeping import Asked
 from faithtui.engine.unstored_replies import UnstoredReplies
 from faithtui.errors import StoreBusy, StoreFull
 from faithtui.judges.base import ImageData
-from faithtui.judges.endpoints import is_ours
+from faithtui.judges.providers.endpoints import is_ours
 from faithtui.store.records import AskedReply, RunTotals, StoredReply
 from faithtui.store.store import Store
 

@@ -32,7 +32,7 @@ from faithtui.errors import (
     JudgeUnusable,
 )
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Rung
-from faithtui.judges.reading import parse_reply
+from faithtui.judges.reply_parser import parse_reply
 
 T = TypeVar("T")
 

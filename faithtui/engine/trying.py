@@ -26,9 +26,9 @@ from faithtui.errors import (
     JudgeTimeout,
 )
 from faithtui.judges.base import JudgeReply, Rung
-from faithtui.judges.endpoints import endpoint_of
-from faithtui.judges.keys import how_to_give
-from faithtui.judges.opening import missing_key, open_judge
+from faithtui.judges.providers.api_keys import how_to_give
+from faithtui.judges.providers.endpoints import endpoint_of
+from faithtui.judges.registry import missing_key, open_judge
 from faithtui.metrics.prompting import load_prompts
 from faithtui.metrics.questions import STEPS, claim_verdicts
 from faithtui.metrics.shapes import Said
@@ -277,7 +277,7 @@ async def _explained(
 async def _others(ref: str, base_url: str | None, environ: Mapping[str, str]) -> str:
     """Name the models a server does have, the likeliest first; "" when it does not say."""
     # Imported here because it brings the provider's side with it.
-    from faithtui.judges.serving import models_served
+    from faithtui.judges.providers.served_models import models_served
 
     endpoint = endpoint_of(ref, base_url)
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from faithtui.errors import InputError, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge
-from faithtui.judges.reading import clean_text
+from faithtui.judges.reply_parser import clean_text
 
 
 class ReplayJudge(LocalJudge):

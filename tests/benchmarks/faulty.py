@@ -17,7 +17,7 @@ from typing import Any
 
 from faithtui.domain.ids import RunId
 from faithtui.engine import runner
-from faithtui.judges.opening import open_judge
+from faithtui.judges.registry import open_judge
 from faithtui.store.store import Store
 from tests.judges.faults import Fault
 

@@ -16,7 +16,7 @@ from faithtui.domain.conversation import Conversation
 from faithtui.engine.asking import Asker
 from faithtui.engine.keeping import MemoryReplies
 from faithtui.judges.base import Judge
-from faithtui.judges.opening import open_judge
+from faithtui.judges.registry import open_judge
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import METRICS, Entry, build
 from tests.benchmarks.measuring import serving, table

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.engine import runner
-from faithtui.judges.offline_judge import OfflineJudge
+from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from tests.cli.conftest import Cli
 from tests.engine.building import opened, planned, store_with
 from tests.engine.test_recalibrating import label, talk

@@ -10,7 +10,7 @@ from faithtui.cli.judge_care import variable_named
 from faithtui.errors import ConfigError
 from tests.cli.conftest import Cli
 from tests.judges.fake_server import FakeServer, fake_server, openai_body
-from tests.judges.test_keys import MemoryKeyring
+from tests.judges.providers.test_api_keys import MemoryKeyring
 
 KEY = "sk-typed-by-hand-123"
 
@@ -72,7 +72,7 @@ def test_the_list_says_what_runs_and_what_has_a_key(
 async def test_a_program_that_runs_is_listed_with_its_models(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from faithtui.judges.serving import models_served
+    from faithtui.judges.providers.served_models import models_served
 
     server.models = ("a", "b", "c", "d", "e", "f")
     assert await models_served("openai:x", server.url, environ={}) == server.models

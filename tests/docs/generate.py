@@ -40,7 +40,7 @@ from faithtui.engine import demo, runner
 from faithtui.engine.reporting import run_agreement
 from faithtui.errors import FaithtuiError
 from faithtui.judges import base as judges
-from faithtui.judges import opening
+from faithtui.judges import registry as judge_registry
 from faithtui.metrics import base as metrics
 from faithtui.metrics import registry
 from faithtui.store import judge_tables, tables
@@ -471,7 +471,7 @@ PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
     ("contributing.md", "metric"): excerpt(metrics, "Metric"),
     ("contributing.md", "registry"): excerpt(registry, "Entry", "METRICS"),
     ("contributing.md", "judge"): excerpt(judges, "Judge"),
-    ("contributing.md", "opening"): excerpt(opening, "_local_judge"),
+    ("contributing.md", "opening"): excerpt(judge_registry, "_local_judge"),
 }
 """Parts of pages, below docs/, by file and name."""
 

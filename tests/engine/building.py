@@ -57,7 +57,7 @@ class CountingJudge(LocalJudge):
     context_window: int | None = None
 
     def __init__(self, before: Callable[[JudgeRequest], None] = lambda request: None) -> None:
-        from faithtui.judges.opening import judge_fingerprint
+        from faithtui.judges.registry import judge_fingerprint
 
         self.fingerprint = judge_fingerprint("offline")
         self.asked: list[JudgeRequest] = []

@@ -50,7 +50,7 @@ class RandomJudge(LocalJudge):
     context_window: int | None = None
 
     def __init__(self, seed: int = 1) -> None:
-        from faithtui.judges.opening import judge_fingerprint
+        from faithtui.judges.registry import judge_fingerprint
 
         self.fingerprint = judge_fingerprint("offline")
         self._chance = random.Random(seed)

@@ -14,7 +14,7 @@ from faithtui.engine.answer_limit import MOST_ANSWERS
 from faithtui.engine.asking import Asker, BoundAsk
 from faithtui.engine.keeping import MemoryReplies
 from faithtui.errors import FaithtuiError, JudgeAnswersUsedUp, JudgeError
-from faithtui.judges.opening import open_judge
+from faithtui.judges.registry import open_judge
 from faithtui.metrics.base import AGAIN, Metric, Question
 from faithtui.metrics.prompting import load_prompts
 from faithtui.metrics.questions import STEPS, pooled_claims

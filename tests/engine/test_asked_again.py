@@ -10,7 +10,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.domain.tasks import FindEvidence, InferStatements, JudgeClaims, RelateDocument
 from faithtui.engine.measuring import measure
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.offline_judge import OfflineJudge
+from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.metrics.registry import METRICS
 
 TALK = Conversation.of(

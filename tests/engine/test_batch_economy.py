@@ -10,7 +10,7 @@ from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.events import RunEvent
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import ConfigError
-from faithtui.judges.prices import Price, PriceTable
+from faithtui.judges.providers.prices import Price, PriceTable
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.engine.batched import AnsweringJudge, Provider, come_back, judged, provider

@@ -14,7 +14,7 @@ from faithtui.engine.batch_desk import TRIES
 from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.events import RunEvent
 from faithtui.errors import ConfigError
-from faithtui.judges.batches import open_batches
+from faithtui.judges.providers.batches import open_batches
 from faithtui.judges.redaction import Redact
 from faithtui.store.batch_records import BatchState
 from faithtui.store.records import ItemState, RunState

@@ -12,7 +12,7 @@ from faithtui.domain.scores import ScoreSet
 from faithtui.engine.budgeting import NUSD
 from faithtui.engine.circumstances import Circumstances
 from faithtui.errors import ConfigError
-from faithtui.judges.prices import read_prices
+from faithtui.judges.providers.prices import read_prices
 from faithtui.metrics import prompting
 from faithtui.store.records import RunState
 from tests.engine.building import conversation, store_with

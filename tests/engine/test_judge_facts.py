@@ -7,7 +7,7 @@ import pytest
 from faithtui.domain.judge_names import OFFLINE_TITLE
 from faithtui.engine.judge_facts import judge_facts
 from faithtui.judges.base import Rung
-from faithtui.judges.prices import read_prices
+from faithtui.judges.providers.prices import read_prices
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with

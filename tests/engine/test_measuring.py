@@ -17,7 +17,7 @@ from faithtui.errors import (
     JudgeRequestRejected,
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
-from faithtui.judges.offline_judge import OfflineJudge
+from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.metrics.registry import METRICS, build
 from tests.engine.building import CountingJudge, conversation
 from tests.engine.nonsense import RandomJudge

@@ -15,8 +15,8 @@ from faithtui.engine.previewing import preview, preview_runs
 from faithtui.engine.pricing import TablePrices
 from faithtui.engine.requests import RunRequest
 from faithtui.errors import ConfigError
-from faithtui.judges.offline_judge import OfflineJudge
-from faithtui.judges.prices import read_prices
+from faithtui.judges.embedded.embedded_judge import OfflineJudge
+from faithtui.judges.providers.prices import read_prices
 from faithtui.metrics.registry import METRICS
 from faithtui.store.store import Store
 from tests.engine.building import conversation, opened, planned, store_with

@@ -8,7 +8,7 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.engine import recalibrating, runner
 from faithtui.errors import ConfigError
-from faithtui.judges.offline_judge import OfflineJudge, offline_fingerprint
+from faithtui.judges.embedded.embedded_judge import OfflineJudge, offline_fingerprint
 from faithtui.store.store import Store
 from tests.engine.building import opened, planned, store_with
 

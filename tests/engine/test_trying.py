@@ -7,7 +7,7 @@ from faithtui.engine.circumstances import Circumstances
 from faithtui.engine.trying import Trial, try_judge
 from faithtui.errors import ConfigError, InputError, JudgeError
 from faithtui.judges.base import Rung
-from faithtui.judges.prices import read_prices
+from faithtui.judges.providers.prices import read_prices
 from tests.judges.fake_server import FakeServer, fake_server, openai_body
 
 KEY = "sk-very-secret-0123456789"

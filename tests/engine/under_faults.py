@@ -19,7 +19,7 @@ from faithtui.engine.events import CallRetried, RunEvent
 from faithtui.engine.requests import RunRequest
 from faithtui.judges.base import Judge
 from faithtui.judges.deadlines import Deadline, after_seconds
-from faithtui.judges.opening import open_judge
+from faithtui.judges.registry import open_judge
 from faithtui.store.records import CallRow, ClaimView, ItemRow, RunRow, RunState
 from faithtui.store.store import Store
 from tests.engine.building import conversation, store_with

@@ -6,7 +6,7 @@ from pathlib import Path
 MODULE = '''
 from faithtui.errors import ConfigError, JudgeRateLimited
 from faithtui.judges.base import Stop, Usage
-from faithtui.judges.custom import CustomAnswer
+from faithtui.judges.plugin_judge import CustomAnswer
 
 closed = []
 

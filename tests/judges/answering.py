@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from faithtui.judges.forms import JSON_WANTED
+from faithtui.judges.output_formats import JSON_WANTED
 
 Json = Any
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from faithtui.domain.tasks import ExplainScore
 from faithtui.judges.base import ImageData, Judge, JudgeRequest
-from faithtui.judges.opening import open_judge
+from faithtui.judges.registry import open_judge
 from tests.judges.fake_server import FakeServer, anthropic_body, openai_body
 
 KEY = "sk-test-0123456789abcdef"

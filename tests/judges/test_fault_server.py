@@ -13,9 +13,9 @@ import pytest
 
 from faithtui.errors import JudgeError, JudgeRateLimited, JudgeUnavailable
 from faithtui.judges.base import JudgeReply
-from faithtui.judges.batches import open_batches
 from faithtui.judges.deadlines import Deadline, after_seconds
-from faithtui.judges.opening import open_judge
+from faithtui.judges.providers.batches import open_batches
+from faithtui.judges.registry import open_judge
 from tests.judges.fault_server import (
     FaultConfig,
     FaultServer,

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import JudgeRequestRejected
-from faithtui.judges import anthropic_batches, openai_batches
 from faithtui.judges.base import Rung
-from faithtui.judges.endpoints import BUILT_IN, PROVIDERS
-from faithtui.judges.keys import PATIENCE_S, SERVICE, VARIABLES
-from faithtui.judges.opening import judge_fingerprint, open_judge
-from faithtui.judges.prices import Price, read_prices
+from faithtui.judges.providers import anthropic_batches, openai_batches
+from faithtui.judges.providers.api_keys import PATIENCE_S, SERVICE, VARIABLES
+from faithtui.judges.providers.endpoints import BUILT_IN, PROVIDERS
+from faithtui.judges.providers.prices import Price, read_prices
 from faithtui.judges.redaction import load_redaction
+from faithtui.judges.registry import judge_fingerprint, open_judge
 from tests.judges.fault_server import fault_server
+from tests.judges.providers.test_fault_matrix import ASKED
 from tests.judges.questions import question
-from tests.judges.test_fault_matrix import ASKED
 
 PAGES = Path(__file__).parents[2] / "docs" / "judges"
 PROVIDERS_PAGE = (PAGES / "providers.md").read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import ConfigError, JudgeRequestRejected
-from faithtui.judges.opening import judge_fingerprint, open_judge
 from faithtui.judges.redaction import Redaction, load_redaction
+from faithtui.judges.registry import judge_fingerprint, open_judge
 from tests.judges.acme import install
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import PIXEL, question

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.judges.base import JudgeRequest
-from faithtui.judges.offline_judge import OfflineJudge
-from faithtui.judges.reading import parse_reply
+from faithtui.judges.embedded.embedded_judge import OfflineJudge
+from faithtui.judges.reply_parser import parse_reply
 from faithtui.metrics.base import Mismatch, Question
 from faithtui.metrics.prompting import block, numbered
 from faithtui.metrics.registry import METRICS, build

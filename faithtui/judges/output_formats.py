@@ -1,0 +1,58 @@
+"""The ways to ask for JSON, as far as they do not depend on whose protocol carries them."""
+
+import json
+import re
+from collections.abc import Sequence
+
+from faithtui.errors import JudgeUnsupported
+from faithtui.judges.base import JudgeRequest, Rung
+from faithtui.judges.reply_parser import clean_text
+
+JSON_WANTED = (
+    "Answer with one JSON object and nothing else: no fence and no words around it."
+    " It must fit this JSON Schema:"
+)
+"""Stands between the prompt and the schema where nothing else binds the judge."""
+
+TOOL_DESCRIPTION = "Give the answer to the question."
+
+
+def rung_of(request: JudgeRequest, rungs: Sequence[Rung]) -> Rung | None:
+    """Say how to ask: as the request wants it, else in the most binding way there is.
+
+    Args:
+        request: The question.
+        rungs: Ways there are, the most binding first.
+
+    Returns:
+        None for a question whose answer is plain text.
+
+    Raises:
+        JudgeUnsupported: The request wants a way there is not.
+    """
+    if request.schema is None:
+        return None
+    rung = request.rung or rungs[0]
+    if rung not in rungs:
+        raise JudgeUnsupported(
+            f"this provider's protocol has no way to ask by {rung}; it has {', '.join(rungs)}"
+        )
+    return rung
+
+
+def name_of(request: JudgeRequest) -> str:
+    """Name the schema or the tool. Providers want 1 to 64 letters, digits, _ and -."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", request.step)[:64] or "reply"
+
+
+def prompt_of(request: JudgeRequest, rung: Rung | None) -> str:
+    """Write the prompt as it is sent.
+
+    The schema stands behind everything else, so that what precedes it is the same in every way of
+    asking and a provider's prompt cache serves them all.
+    """
+    prompt = clean_text(request.prompt)
+    if rung not in (Rung.JSON, Rung.TEXT):
+        return prompt
+    schema = json.dumps(request.schema, ensure_ascii=False, separators=(",", ":"))
+    return f"{prompt}\n\n{JSON_WANTED}\n{schema}"

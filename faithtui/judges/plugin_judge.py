@@ -1,0 +1,259 @@
+"""Judges that other packages add: what such a judge looks like, and how it becomes one of ours.
+
+A package names a factory in the entry point group `faithtui.judges`. Under the entry point's name
+it can then be used like any other judge: `--judge NAME:REST`.
+
+    [project.entry-points."faithtui.judges"]
+    acme = "acme_judge:open_acme"
+
+    def open_acme(rest: str, base_url: str | None) -> CustomJudge: ...
+
+The factory is also called to learn the fingerprint, so it opens no connection: that is left to the
+first question.
+"""
+
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from faithtui.errors import (
+    ConfigError,
+    FaithtuiError,
+    JudgeRequestRejected,
+    JudgeTimeout,
+    JudgeUnavailable,
+)
+from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.plugins import plugged_in
+from faithtui.judges.providers.endpoints import BUILT_IN
+from faithtui.judges.reply_parser import clean_text
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+@dataclass(frozen=True, slots=True)
+class CustomQuestion:
+    """One question to a judge of a package."""
+
+    step: str
+    """Kind of question within the metric, such as `truths`."""
+    system: str
+    prompt: str
+    schema: Mapping[str, object] | None
+    """JSON Schema the answer must fit; the prompt describes the same in words. None: the answer is
+    plain text."""
+    max_tokens: int
+    """How long the answer may be."""
+    replicate: int
+    """Which repetition this is, when the same question is asked again on purpose; from 0."""
+    images: tuple[ImageData, ...]
+    """Shown after the prompt, in order; always () unless the judge says that it takes images."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomAnswer:
+    """One answer, when its text alone does not say everything."""
+
+    text: str
+    stop: Stop = Stop.OK
+    usage: Usage = field(default_factory=Usage)
+    served_model: str | None = None
+    """Which model answered, if the judge chooses among several."""
+
+
+class CustomJudge(Protocol):
+    """What a package has to offer.
+
+    Two more members are used if they are there: `async def aclose(self) -> None`, called when the
+    judge is no longer needed, and `takes_images: bool`, without which no question carries any.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything but the question that determines an answer: model, version, parameters.
+
+        Answers are kept under it: change it whenever the same question would be answered
+        differently. Holds no secret.
+        """
+
+    async def answer(self, question: CustomQuestion) -> CustomAnswer | str:
+        """Answer one question.
+
+        Raises:
+            JudgeError: Whichever class of `faithtui.errors` fits: `JudgeRateLimited` is waited
+                for, `JudgeUnavailable` tried again, `JudgeAuthFailed` stops a run. Any other
+                exception counts as `JudgeUnavailable`.
+        """
+
+
+CustomFactory = Callable[[str, str | None], CustomJudge]
+"""What the entry point names: from what stands behind `NAME:`, and the `--base-url` if one was
+given, to the judge."""
+
+
+class PackageJudge:
+    """A judge of a package, in the form the engine asks."""
+
+    def __init__(
+        self,
+        ref: str,
+        base_url: str | None,
+        *,
+        timeout_s: float,
+        deadline: Deadline = after_seconds,
+    ) -> None:
+        """Load it from its package.
+
+        Args:
+            ref: `NAME:REST`, where an installed package adds `NAME`.
+            base_url: Handed on as it is.
+            timeout_s: Seconds one answer may take.
+            deadline: Keeps the time.
+
+        Raises:
+            ConfigError: Several packages add it, or the package's factory fails.
+        """
+        self._ref = ref
+        self._timeout_s = timeout_s
+        self._deadline = deadline
+        self._judge = _loaded(ref, base_url)
+        fingerprint = getattr(self._judge, "fingerprint", None)
+        if not isinstance(fingerprint, str) or not fingerprint:
+            raise ConfigError(
+                f"the judge {ref} has no fingerprint, so its answers cannot be kept apart from"
+                " others; report this to its author"
+            )
+        self._fingerprint = f"custom/1 {ref} {base_url or '-'} {fingerprint}"
+
+    @property
+    def ref(self) -> str:
+        """Name for people, `NAME:REST`."""
+        return self._ref
+
+    @property
+    def fingerprint(self) -> str:
+        """Its reference and address, and what it says of itself."""
+        return self._fingerprint
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether it says so."""
+        return getattr(self._judge, "takes_images", False) is True
+
+    @property
+    def context_window(self) -> int | None:
+        """Not known."""
+        return None
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """None: it gets the schema and does with it what it can."""
+        return ()
+
+    @property
+    def account(self) -> str:
+        """Its own: whoever it asks may well count."""
+        return self._fingerprint
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Ask once. See `Judge.send`."""
+        question = CustomQuestion(
+            step=request.step,
+            system=request.system,
+            prompt=request.prompt,
+            schema=request.schema,
+            max_tokens=request.max_tokens,
+            replicate=request.replicate,
+            images=request.images,
+        )
+        started = time.monotonic()
+        said = await self._answer(question)
+        answer = CustomAnswer(said) if isinstance(said, str) else said
+        if not isinstance(answer, CustomAnswer) or not isinstance(answer.text, str):
+            raise JudgeRequestRejected(
+                f"the judge {self._ref} answered with {type(said).__name__} and not with a text or"
+                " a CustomAnswer; report this to its author"
+            )
+        return JudgeReply(
+            text=clean_text(answer.text),
+            stop=answer.stop,
+            usage=answer.usage,
+            served_model=answer.served_model,
+            latency_ms=round((time.monotonic() - started) * 1000),
+        )
+
+    async def aclose(self) -> None:
+        """Let it close what it opened. Safe to call twice."""
+        close: Callable[[], Awaitable[None]] | None = getattr(self._judge, "aclose", None)
+        if close is not None:
+            await close()
+
+    async def _answer(self, question: CustomQuestion) -> object:
+        try:
+            async with self._deadline(self._timeout_s) as deadline:
+                return await self._judge.answer(question)
+        except FaithtuiError:
+            raise
+        # It is another package's code and may raise anything; a run goes on without this answer.
+        except Exception as error:
+            if isinstance(error, TimeoutError) and deadline.expired():
+                raise JudgeTimeout(
+                    f"the judge {self._ref} gave no answer within {self._timeout_s:g} s"
+                ) from error
+            raise JudgeUnavailable(f"the judge {self._ref} failed: {_described(error)}") from error
+
+
+def refuse_ambiguous(ref: str) -> None:
+    """Refuse a reference whose name is claimed twice: it could ask a judge nobody meant.
+
+    Raises:
+        ConfigError: A package took a built-in name, or two packages took the same.
+    """
+    name = ref.partition(":")[0]
+    claims = plugged_in().get(name, ())
+    packages = ", ".join(_package(claim) for claim in claims)
+    if claims and name in BUILT_IN:
+        raise ConfigError(
+            f"the package {packages} adds a judge called {name}, which is the name of a built-in"
+            " one; uninstall it, or ask its author for another name"
+        )
+    if len(claims) > 1:
+        raise ConfigError(
+            f"several packages add a judge called {name}: {packages}; uninstall all but one"
+        )
+
+
+def _loaded(ref: str, base_url: str | None) -> CustomJudge:
+    name, _, rest = ref.partition(":")
+    refuse_ambiguous(ref)
+    point = plugged_in()[name][0]
+    try:
+        factory: CustomFactory = point.load()
+        judge = factory(rest, base_url)
+    except FaithtuiError:
+        raise
+    # As above: another package's code.
+    except Exception as error:
+        raise ConfigError(
+            f"the judge {ref} of the package {_package(point)} cannot be opened:"
+            f" {_described(error)}"
+        ) from error
+    if not inspect.iscoroutinefunction(getattr(judge, "answer", None)):
+        raise ConfigError(
+            f"the judge {ref} of the package {_package(point)} has no `async def answer`;"
+            " report this to its author"
+        )
+    return judge
+
+
+def _package(point: "EntryPoint") -> str:
+    return point.value if point.dist is None else point.dist.name
+
+
+def _described(error: Exception) -> str:
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__

@@ -1,0 +1,234 @@
+"""Anthropic's Message Batches: questions go up in one request, a file of answers comes down.
+
+A batch has no label. It is known by its results, each of which begins with the uid; while it is at
+work, one that was lost can only be told from others by how many questions it holds.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, cast
+from urllib.parse import quote
+
+import anthropic
+
+from faithtui.errors import JudgeError, JudgeUnavailable
+from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.deadlines import Deadline
+from faithtui.judges.providers.anthropic_judge import AnthropicMessages
+from faithtui.judges.providers.batch_protocol import (
+    SLOWEST,
+    BatchWire,
+    WiredBatches,
+    belongs_to,
+    check_size,
+    custom_id_of,
+    moment_or_none,
+    wire_ids,
+)
+from faithtui.judges.providers.batches import BatchResult, BatchStatus
+from faithtui.judges.providers.endpoints import Endpoint
+from faithtui.judges.providers.http_exchange import (
+    PATIENCE,
+    RawAnswer,
+    count_or_none,
+    http_client,
+    object_or_empty,
+    text_or_none,
+)
+from faithtui.judges.providers.secret import Secret
+from faithtui.judges.redaction import Redact
+
+if TYPE_CHECKING:
+    from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+
+MOST_REQUESTS: Final = 100_000
+MOST_BYTES: Final = 256_000_000
+"""Limits of one batch.
+
+Source: Anthropic's guide to batch processing.
+"""
+
+_STATUSES: Final = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The status each kind of error has when a question is asked singly.
+
+Source: Anthropic's guide to errors.
+"""
+
+_UNASKED: Final = {
+    "expired": "the batch ran out of time",
+    "canceled": "the batch was cancelled",
+}
+
+
+class AnthropicBatches(WiredBatches):
+    """Message Batches. See `BatchClient`."""
+
+    most_requests = MOST_REQUESTS
+    most_bytes = MOST_BYTES
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key: Secret,
+        *,
+        timeout_s: float,
+        redact: Redact | None,
+        deadline: Deadline,
+    ) -> None:
+        client = http_client(endpoint, key)
+        messages = AnthropicMessages(endpoint, client)
+        self._sdk = messages.sdk
+        super().__init__(
+            BatchWire(
+                endpoint,
+                key,
+                client,
+                messages,
+                timeout_s=timeout_s,
+                redact=redact,
+                deadline=deadline,
+            )
+        )
+
+    def size(self, request: JudgeRequest) -> int:
+        """Say how many bytes a question takes in the request."""
+        return len(json.dumps({"custom_id": "x" * 64, "params": self._wire.body(request)})) + 1
+
+    async def submit(self, uid: str, requests: Sequence[tuple[str, JudgeRequest]]) -> str:
+        """Send all questions in one request. See `BatchClient.submit`."""
+        ids = wire_ids(uid, requests, self.most_requests)
+        size = sum(self.size(each) for _, each in requests)
+        check_size(size, self.most_bytes)
+        made = await self._wire.offered(
+            lambda: self._sdk.messages.batches.with_raw_response.create(
+                requests=[
+                    {"custom_id": name, "params": self._params(each)}
+                    for name, (_, each) in zip(ids, requests, strict=True)
+                ],
+                timeout=PATIENCE,
+            ),
+            extra_s=size / SLOWEST,
+        )
+        return self._wire.id_in(made.body)
+
+    async def status(self, batch_id: str) -> BatchStatus:
+        """Ask how far it is. See `BatchClient.status`."""
+        return _status(await self._retrieved(batch_id))
+
+    async def find(
+        self,
+        uid: str,
+        *,
+        total: int,
+        since: datetime,
+        known: Collection[str] = (),
+    ) -> str | None:
+        """Look into the results of batches that may be it. See `BatchClient.find`."""
+        undecided: str | None = None
+        async for batch in self._wire.newest(self._page, since):
+            batch_id = self._wire.id_in(batch)
+            status = _status(batch)
+            if batch_id in known or status.total != total:
+                continue
+            if status.state == "working":
+                undecided = undecided or batch_id
+            elif await self._has_results_of(batch_id, uid):
+                return batch_id
+        if undecided is not None:
+            raise JudgeUnavailable(
+                f"the batch {undecided} may be the one whose submission was not answered; that can"
+                " be told when it has ended, so resume the run then"
+            )
+        return None
+
+    async def results(
+        self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
+    ) -> AsyncGenerator[BatchResult]:
+        """Read the file of results. See `BatchClient.results`."""
+        if _status(await self._retrieved(batch_id)).state == "working":
+            raise self._wire.unfinished(batch_id)
+        async for line in self._lines(batch_id):
+            custom_id = custom_id_of(text_or_none(line.get("custom_id")) or "")
+            yield (
+                custom_id,
+                self._result(line, is_plain=custom_id in plain, with_images=custom_id in pictured),
+            )
+
+    async def cancel(self, batch_id: str) -> None:
+        """Ask the provider to stop. See `BatchClient.cancel`."""
+        await self._wire.about(
+            batch_id,
+            lambda: self._sdk.messages.batches.with_raw_response.cancel(batch_id, timeout=PATIENCE),
+        )
+
+    def _params(self, request: JudgeRequest) -> "MessageCreateParamsNonStreaming":
+        # It is what `AnthropicMessages.body` returns, seen through what both providers share.
+        return cast("MessageCreateParamsNonStreaming", self._wire.body(request))
+
+    async def _page(self, after: str | None) -> RawAnswer:
+        return await self._sdk.messages.batches.with_raw_response.list(
+            limit=100, after_id=after or anthropic.omit, timeout=PATIENCE
+        )
+
+    async def _retrieved(self, batch_id: str) -> dict[str, object]:
+        envelope = await self._wire.about(
+            batch_id,
+            lambda: self._sdk.messages.batches.with_raw_response.retrieve(
+                batch_id, timeout=PATIENCE
+            ),
+        )
+        return envelope.body
+
+    async def _has_results_of(self, batch_id: str, uid: str) -> bool:
+        """Whether the first result is one of the batch with this uid."""
+        async with aclosing(self._lines(batch_id)) as lines:
+            async for line in lines:
+                return belongs_to(text_or_none(line.get("custom_id")) or "", uid)
+        return False
+
+    def _lines(self, batch_id: str) -> AsyncGenerator[dict[str, object]]:
+        # Not at the address the batch names for its results: the key is for this host alone.
+        place = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
+        version = self._sdk.default_headers.get("anthropic-version")
+        headers = {"anthropic-version": version} if isinstance(version, str) else {}
+        return self._wire.lines(f"{self._wire.endpoint.base_url}{place}", headers, batch_id)
+
+    def _result(
+        self, line: dict[str, object], *, is_plain: bool, with_images: bool
+    ) -> JudgeReply | JudgeError:
+        result = object_or_empty(line.get("result"))
+        kind = text_or_none(result.get("type")) or ""
+        if kind == "succeeded":
+            return self._wire.reply(200, result.get("message"), None, is_plain=is_plain)
+        if kind == "errored":
+            body = object_or_empty(result.get("error"))
+            name = text_or_none(object_or_empty(body.get("error")).get("type")) or ""
+            return self._wire.reply(
+                _STATUSES.get(name, 500), body, None, is_plain=is_plain, with_images=with_images
+            )
+        return self._wire.unasked(_UNASKED.get(kind, kind or "no reason"))
+
+
+def _status(batch: dict[str, object]) -> BatchStatus:
+    said = object_or_empty(batch.get("request_counts"))
+    counts = {name: count_or_none(count) or 0 for name, count in said.items()}
+    return BatchStatus(
+        state="ended" if batch.get("processing_status") == "ended" else "working",
+        done=counts.get("succeeded", 0),
+        failed=sum(counts.get(name, 0) for name in ("errored", "canceled", "expired")),
+        total=sum(counts.values()),
+        expires_at=moment_or_none(batch.get("expires_at")),
+    )

@@ -1,0 +1,216 @@
+"""Anthropic's Messages API.
+
+The SDK takes no temperature, so nothing here pretends to make a model repeat itself: a question
+asked twice gets the stored reply, above this.
+"""
+
+import json
+from typing import TYPE_CHECKING, Literal
+
+import anthropic
+import httpx2
+
+from faithtui.errors import JudgeRequestRejected
+from faithtui.judges.base import ImageData, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.images import address_of, base64_of
+from faithtui.judges.output_formats import TOOL_DESCRIPTION, name_of, prompt_of, rung_of
+from faithtui.judges.providers.endpoints import Endpoint
+from faithtui.judges.providers.http_exchange import (
+    PATIENCE,
+    RawAnswer,
+    count_or_none,
+    object_or_empty,
+    text_or_none,
+)
+from faithtui.judges.providers.provider_judge import Said
+from faithtui.judges.providers.secret import NO_KEY
+from faithtui.judges.reply_parser import clean_text
+
+if TYPE_CHECKING:
+    from anthropic.types import ImageBlockParam, MessageParam, TextBlockParam
+    from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+
+_STOPS = {
+    "end_turn": Stop.OK,
+    "stop_sequence": Stop.OK,
+    "max_tokens": Stop.LENGTH,
+    "model_context_window_exceeded": Stop.LENGTH,
+    "refusal": Stop.REFUSAL,
+}
+
+_MediaType = Literal["image/jpeg", "image/png", "image/gif", "image/webp"]
+
+_MEDIA_TYPES: dict[str, _MediaType] = {
+    "image/jpeg": "image/jpeg",
+    "image/png": "image/png",
+    "image/gif": "image/gif",
+    "image/webp": "image/webp",
+}
+"""The kinds of image the API takes.
+
+Source: anthropic 2.11.0, `types/base64_image_source_param.py`.
+"""
+
+
+class AnthropicMessages:
+    """The Messages API."""
+
+    def __init__(self, endpoint: Endpoint, client: httpx2.AsyncClient) -> None:
+        self._endpoint = endpoint
+        self._client = anthropic.AsyncAnthropic(
+            base_url=endpoint.base_url,
+            # A stand-in, which also keeps the SDK from looking for keys in the environment and in
+            # profile files: the real key is put on each request by the client below.
+            api_key=NO_KEY,
+            max_retries=0,
+            # Spans could carry the judged text to whatever collects them.
+            open_telemetry=False,
+            http_client=client,
+        )
+
+    @property
+    def sdk(self) -> anthropic.AsyncAnthropic:
+        """The SDK's client, for what this module does not say."""
+        return self._client
+
+    @property
+    def sdk_error(self) -> type[Exception]:
+        """The class all exceptions of the SDK belong to."""
+        return anthropic.AnthropicError
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """All but one: the API knows no JSON without a schema."""
+        return (Rung.SCHEMA, Rung.TOOL, Rung.TEXT)
+
+    async def put(self, request: JudgeRequest) -> RawAnswer:
+        """Put exactly one request on the wire.
+
+        Raises:
+            JudgeRequestRejected: The API has no way to say it, such as an image of a kind it does
+                not take; nothing was sent.
+        """
+        return await self._client.messages.with_raw_response.create(
+            model=self._endpoint.model,
+            max_tokens=request.max_tokens,
+            messages=(),
+            # What is given by its name the SDK compares with its type, member by member, which
+            # for a schema takes longer than the rest of a request. This goes over those.
+            extra_body=self.body(request),
+            # Given explicitly: at its default the SDK refuses long answers.
+            timeout=PATIENCE,
+        )
+
+    def body(self, request: JudgeRequest) -> "MessageCreateParamsNonStreaming":
+        """Write the request's body.
+
+        Raises:
+            JudgeRequestRejected: The API has no way to say it.
+        """
+        rung = rung_of(request, self.rungs)
+        body: MessageCreateParamsNonStreaming = {
+            "model": self._endpoint.model,
+            "max_tokens": request.max_tokens,
+            "messages": [_message(request, rung)],
+        }
+        system = clean_text(request.system)
+        if system:
+            # Every question of a run begins with this text: it is read from the cache.
+            body["system"] = [
+                {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
+            ]
+        if rung is Rung.SCHEMA:
+            # What the API cannot enforce (counts, lengths, bounds) moves into the descriptions.
+            schema = anthropic.transform_schema(dict(request.schema or {}))
+            body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        elif rung is Rung.TOOL:
+            name = name_of(request)
+            body["tools"] = [
+                {
+                    "name": name,
+                    "description": TOOL_DESCRIPTION,
+                    "input_schema": anthropic.transform_schema(dict(request.schema or {})),
+                    "strict": True,
+                }
+            ]
+            body["tool_choice"] = {
+                "type": "tool",
+                "name": name,
+                "disable_parallel_tool_use": True,
+            }
+        return body
+
+    def read(self, body: dict[str, object], rung: Rung | None) -> Said | None:
+        """Find what the model said; None when there is no content."""
+        content = body.get("content")
+        if not isinstance(content, list):
+            return None
+        blocks = [object_or_empty(block) for block in content]
+        call = _input(blocks) if rung is Rung.TOOL else None
+        reason = text_or_none(body.get("stop_reason")) or ""
+        has_called = call is not None and reason == "tool_use"
+        return Said(
+            text=call or "".join(_text(block) for block in blocks),
+            stop=Stop.OK if has_called else _STOPS.get(reason, Stop.OTHER),
+            usage=_usage(body.get("usage")),
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections. Safe to call twice."""
+        await self._client.close()
+
+
+def _message(request: JudgeRequest, rung: Rung | None) -> "MessageParam":
+    prompt = prompt_of(request, rung)
+    if not request.images:
+        return {"role": "user", "content": prompt}
+    blocks: list[TextBlockParam | ImageBlockParam] = [{"type": "text", "text": prompt}]
+    for image in request.images:
+        blocks += _blocks(image)
+    return {"role": "user", "content": blocks}
+
+
+def _blocks(image: ImageData) -> list["TextBlockParam | ImageBlockParam"]:
+    """An image behind the mark the prompt calls it by."""
+    mark: TextBlockParam = {"type": "text", "text": image.mark}
+    data = base64_of(image)
+    if data is None:
+        return [mark, {"type": "image", "source": {"type": "url", "url": address_of(image)}}]
+    media_type = _MEDIA_TYPES.get(image.media_type)
+    if media_type is None:
+        raise JudgeRequestRejected(
+            f"{image.mark} is {image.media_type or 'of an unknown kind'}, which this judge does"
+            f" not take; convert it to one of {', '.join(_MEDIA_TYPES)}"
+        )
+    return [
+        mark,
+        {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}},
+    ]
+
+
+def _input(blocks: list[dict[str, object]]) -> str | None:
+    """Read the call a judge was forced to make, as JSON; None when it made none."""
+    inputs = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
+    return "\n".join(json.dumps(each, ensure_ascii=False) for each in inputs) or None
+
+
+def _text(block: dict[str, object]) -> str:
+    """Read a text block; thinking and everything else is no part of the answer."""
+    return text_or_none(block.get("text")) or "" if block.get("type") == "text" else ""
+
+
+def _usage(usage: object) -> Usage:
+    """Add up the input: the provider's `input_tokens` leaves out what the cache wrote and read."""
+    counts = object_or_empty(usage)
+    fresh = count_or_none(counts.get("input_tokens"))
+    written = count_or_none(counts.get("cache_creation_input_tokens"))
+    cached = count_or_none(counts.get("cache_read_input_tokens"))
+    return Usage(
+        tokens_in=None if fresh is None else fresh + (written or 0) + (cached or 0),
+        tokens_out=count_or_none(counts.get("output_tokens")),
+        tokens_cached=cached,
+        tokens_cache_write=written,
+        tokens_reasoning=count_or_none(
+            object_or_empty(counts.get("output_tokens_details")).get("thinking_tokens")
+        ),
+    )

@@ -1,0 +1,206 @@
+"""OpenAI's Batch API: a file of questions goes up, a file of answers comes down.
+
+A batch is labelled with its uid, so one that was lost on the way back is found by it.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from urllib.parse import quote
+
+import openai
+
+from faithtui.errors import JudgeError
+from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.deadlines import Deadline
+from faithtui.judges.providers.batch_protocol import (
+    SLOWEST,
+    BatchWire,
+    WiredBatches,
+    check_size,
+    custom_id_of,
+    moment_or_none,
+    wire_ids,
+)
+from faithtui.judges.providers.batches import BatchResult, BatchStatus
+from faithtui.judges.providers.endpoints import Endpoint
+from faithtui.judges.providers.http_exchange import (
+    PATIENCE,
+    RawAnswer,
+    count_or_none,
+    http_client,
+    object_or_empty,
+    text_or_none,
+)
+from faithtui.judges.providers.openai_judge import OpenAIChat
+from faithtui.judges.providers.secret import Secret
+from faithtui.judges.redaction import Redact
+
+MOST_REQUESTS: Final = 50_000
+MOST_BYTES: Final = 200_000_000
+"""Limits of one batch.
+
+Source: OpenAI's guide to the Batch API.
+"""
+
+_PATH: Final = "/v1/chat/completions"
+
+_LABEL: Final = "faithtui"
+"""Name of the label that holds the uid."""
+
+_WORKING: Final = {"validating", "in_progress", "finalizing", "cancelling"}
+
+
+class OpenAIBatches(WiredBatches):
+    """Batches of Chat Completions. See `BatchClient`."""
+
+    most_requests = MOST_REQUESTS
+    most_bytes = MOST_BYTES
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key: Secret,
+        *,
+        timeout_s: float,
+        redact: Redact | None,
+        deadline: Deadline,
+    ) -> None:
+        client = http_client(endpoint, key)
+        chat = OpenAIChat(endpoint, client)
+        self._sdk = chat.sdk
+        super().__init__(
+            BatchWire(
+                endpoint, key, client, chat, timeout_s=timeout_s, redact=redact, deadline=deadline
+            )
+        )
+
+    def size(self, request: JudgeRequest) -> int:
+        """Say how many bytes a question takes in the file."""
+        return len(self.line("x" * 64, request))
+
+    async def submit(self, uid: str, requests: Sequence[tuple[str, JudgeRequest]]) -> str:
+        """Send the file, then make the batch. See `BatchClient.submit`."""
+        ids = wire_ids(uid, requests, self.most_requests)
+        lines = [self.line(name, each) for name, (_, each) in zip(ids, requests, strict=True)]
+        payload = b"".join(lines)
+        check_size(len(payload), self.most_bytes)
+        sent = await self._wire.offered(
+            lambda: self._sdk.files.with_raw_response.create(
+                file=(f"{_LABEL}-{uid}.jsonl", payload, "application/jsonl"),
+                purpose="batch",
+                timeout=PATIENCE,
+            ),
+            extra_s=len(payload) / SLOWEST,
+        )
+        file_id = self._wire.id_in(sent.body)
+        made = await self._wire.offered(
+            lambda: self._sdk.batches.with_raw_response.create(
+                input_file_id=file_id,
+                endpoint=_PATH,
+                completion_window="24h",
+                metadata={_LABEL: uid},
+                timeout=PATIENCE,
+            )
+        )
+        return self._wire.id_in(made.body)
+
+    async def status(self, batch_id: str) -> BatchStatus:
+        """Ask how far it is. See `BatchClient.status`."""
+        return _status(await self._retrieved(batch_id))
+
+    async def find(
+        self,
+        uid: str,
+        *,
+        total: int,
+        since: datetime,
+        known: Collection[str] = (),
+    ) -> str | None:
+        """Look for its label among the newest batches. See `BatchClient.find`."""
+        async for batch in self._wire.newest(self._page, since):
+            if object_or_empty(batch.get("metadata")).get(_LABEL) == uid:
+                return self._wire.id_in(batch)
+        return None
+
+    async def results(
+        self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
+    ) -> AsyncGenerator[BatchResult]:
+        """Read the files of answers and of errors. See `BatchClient.results`."""
+        batch = await self._retrieved(batch_id)
+        if _status(batch).state == "working":
+            raise self._wire.unfinished(batch_id)
+        for name in ("output_file_id", "error_file_id"):
+            file_id = text_or_none(batch.get(name))
+            if file_id is None:
+                continue
+            url = f"{self._wire.endpoint.base_url}/files/{quote(file_id, safe='')}/content"
+            async for line in self._wire.lines(url, {}, batch_id):
+                custom_id = custom_id_of(text_or_none(line.get("custom_id")) or "")
+                yield (
+                    custom_id,
+                    self.result(
+                        line, is_plain=custom_id in plain, with_images=custom_id in pictured
+                    ),
+                )
+
+    async def cancel(self, batch_id: str) -> None:
+        """Ask the provider to stop. See `BatchClient.cancel`."""
+        await self._wire.about(
+            batch_id,
+            lambda: self._sdk.batches.with_raw_response.cancel(batch_id, timeout=PATIENCE),
+        )
+
+    def line(self, wire_id: str, request: JudgeRequest) -> bytes:
+        """Write a question as a line of a batch's file. See `QuestionFile.line`."""
+        line = {
+            "custom_id": wire_id,
+            "method": "POST",
+            "url": _PATH,
+            "body": self._wire.body(request),
+        }
+        return json.dumps(line).encode() + b"\n"
+
+    async def _page(self, after: str | None) -> RawAnswer:
+        return await self._sdk.batches.with_raw_response.list(
+            limit=100, after=after or openai.omit, timeout=PATIENCE
+        )
+
+    async def _retrieved(self, batch_id: str) -> dict[str, object]:
+        envelope = await self._wire.about(
+            batch_id,
+            lambda: self._sdk.batches.with_raw_response.retrieve(batch_id, timeout=PATIENCE),
+        )
+        return envelope.body
+
+    def result(
+        self, line: Mapping[str, object], *, is_plain: bool, with_images: bool = False
+    ) -> JudgeReply | JudgeError:
+        """Read a line of a file of results. See `QuestionFile.result`."""
+        response = object_or_empty(line.get("response"))
+        status = response.get("status_code")
+        if isinstance(status, int):
+            name = text_or_none(response.get("request_id"))
+            return self._wire.reply(
+                status, response.get("body"), name, is_plain=is_plain, with_images=with_images
+            )
+        error = object_or_empty(line.get("error"))
+        return self._wire.unasked(
+            text_or_none(error.get("message")) or text_or_none(error.get("code")) or "no reason"
+        )
+
+
+def _status(batch: dict[str, object]) -> BatchStatus:
+    counts = object_or_empty(batch.get("request_counts"))
+    said = batch.get("status")
+    errors = object_or_empty(batch.get("errors")).get("data")
+    first = object_or_empty(errors[0]) if isinstance(errors, list) and errors else {}
+    return BatchStatus(
+        state="working" if said in _WORKING else "failed" if said == "failed" else "ended",
+        done=count_or_none(counts.get("completed")) or 0,
+        failed=count_or_none(counts.get("failed")) or 0,
+        total=count_or_none(counts.get("total")) or 0,
+        expires_at=moment_or_none(batch.get("expires_at")),
+        reason=text_or_none(first.get("message")) if said == "failed" else None,
+    )

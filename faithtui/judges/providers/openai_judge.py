@@ -1,0 +1,258 @@
+"""OpenAI, and every server that speaks its Chat Completions protocol.
+
+Chat Completions and not Responses: it is what Ollama, vLLM, llama.cpp, LM Studio and the relays
+speak, and some servers enforce a schema there that they ignore elsewhere.
+"""
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, Literal
+
+import httpx2
+import openai
+
+from faithtui.judges.base import ImageData, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.images import address_of, base64_of
+from faithtui.judges.output_formats import TOOL_DESCRIPTION, name_of, prompt_of, rung_of
+from faithtui.judges.providers.endpoints import Endpoint
+from faithtui.judges.providers.http_exchange import (
+    PATIENCE,
+    RawAnswer,
+    count_or_none,
+    object_or_empty,
+    text_or_none,
+)
+from faithtui.judges.providers.provider_judge import Said
+from faithtui.judges.providers.secret import NO_KEY
+from faithtui.judges.reply_parser import clean_text
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
+    from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+
+_STOPS = {"stop": Stop.OK, "length": Stop.LENGTH, "content_filter": Stop.FILTER}
+
+_CALLED = {"stop", "tool_calls", "function_call"}
+"""How an answer ends that is the call it was forced to make."""
+
+_LimitName = Literal["max_completion_tokens", "max_tokens"]
+
+_REFUSES_NAME = re.compile(
+    r"unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra_"
+    r"|deprecated|instead",
+    re.IGNORECASE,
+)
+"""What servers say of a parameter they do not know; a limit that is too high they call otherwise.
+
+Source: OpenAI, vLLM, llama.cpp's server, FastAPI.
+"""
+
+
+class OpenAIChat:
+    """Chat Completions."""
+
+    def __init__(self, endpoint: Endpoint, client: httpx2.AsyncClient) -> None:
+        self._endpoint = endpoint
+        self._client = openai.AsyncOpenAI(
+            base_url=endpoint.base_url,
+            # A stand-in: the real key is put on each request by the client below.
+            api_key=NO_KEY,
+            max_retries=0,
+            http_client=client,
+        )
+        # The official host refuses the old name for its newer models; local servers silently
+        # ignore the new one and write until something else stops them.
+        self._limit_name: _LimitName = (
+            "max_completion_tokens" if endpoint.is_official else "max_tokens"
+        )
+        self._is_renamed = False
+
+    @property
+    def sdk(self) -> openai.AsyncOpenAI:
+        """The SDK's client, for what this module does not say."""
+        return self._client
+
+    @property
+    def sdk_error(self) -> type[Exception]:
+        """The class all exceptions of the SDK belong to."""
+        return openai.OpenAIError
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """All of them: what a server lacks, it says."""
+        return tuple(Rung)
+
+    async def put(self, request: JudgeRequest) -> RawAnswer:
+        """Put exactly one request on the wire, or two if the first is refused for a name.
+
+        A server that knows the limit of tokens by its other name says so and answers nothing. The
+        name is changed once for as long as this object lives, and the request is sent again.
+
+        Raises:
+            JudgeRequestRejected: The protocol has no way to say it; nothing was sent.
+        """
+        name = self._limit_name
+        try:
+            return await self._create(request, name)
+        except openai.APIStatusError as error:
+            if not _refuses(error, name) or not self._rename(name):
+                raise
+        return await self._create(request, self._limit_name)
+
+    def body(self, request: JudgeRequest) -> "CompletionCreateParamsNonStreaming":
+        """Write the request's body.
+
+        Raises:
+            JudgeRequestRejected: The protocol has no way to say it.
+        """
+        return self._body(request, self._limit_name)
+
+    def read(self, body: dict[str, object], rung: Rung | None) -> Said | None:
+        """Find what the model said; None when there are no choices."""
+        choices = body.get("choices")
+        if not isinstance(choices, list) or not choices:
+            return None
+        choice = object_or_empty(choices[0])
+        message = object_or_empty(choice.get("message"))
+        refusal = text_or_none(message.get("refusal"))
+        finish = text_or_none(choice.get("finish_reason")) or ""
+        call = _arguments(message) if rung is Rung.TOOL else None
+        has_called = call is not None and finish in _CALLED
+        end = Stop.OK if has_called else _STOPS.get(finish, Stop.OTHER)
+        return Said(
+            text=call or _text(message.get("content")) or refusal or "",
+            stop=Stop.REFUSAL if refusal else end,
+            usage=_usage(body.get("usage")),
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections. Safe to call twice."""
+        await self._client.close()
+
+    async def _create(self, request: JudgeRequest, limit_name: _LimitName) -> RawAnswer:
+        return await self._client.chat.completions.with_raw_response.create(
+            model=self._endpoint.model,
+            messages=(),
+            # What is given by its name the SDK compares with its type, member by member, which
+            # for a schema takes longer than the rest of a request. This goes over those.
+            extra_body=self._body(request, limit_name),
+            timeout=PATIENCE,
+        )
+
+    def _rename(self, refused: _LimitName) -> bool:
+        """Say whether another name is worth a try, and use it from now on."""
+        if self._limit_name != refused:
+            # A question in the air at the same time was told already.
+            return True
+        if self._is_renamed:
+            return False
+        self._is_renamed = True
+        self._limit_name = (
+            "max_tokens" if refused == "max_completion_tokens" else "max_completion_tokens"
+        )
+        return True
+
+    def _body(
+        self, request: JudgeRequest, limit_name: _LimitName
+    ) -> "CompletionCreateParamsNonStreaming":
+        rung = rung_of(request, self.rungs)
+        body: CompletionCreateParamsNonStreaming = {
+            "model": self._endpoint.model,
+            "messages": _messages(request, rung),
+        }
+        schema = dict(request.schema or {})
+        name = name_of(request)
+        if rung is Rung.SCHEMA:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": name, "schema": schema, "strict": True},
+            }
+        elif rung is Rung.JSON:
+            body["response_format"] = {"type": "json_object"}
+        elif rung is Rung.TOOL:
+            body["tools"] = [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": name,
+                        "description": TOOL_DESCRIPTION,
+                        "parameters": schema,
+                        "strict": True,
+                    },
+                }
+            ]
+            body["tool_choice"] = {"type": "function", "function": {"name": name}}
+        body[limit_name] = request.max_tokens
+        if self._endpoint.is_official:
+            if rung is Rung.TOOL:
+                body["parallel_tool_calls"] = False
+            # Sends questions that begin alike to the machine that still knows the beginning.
+            digest = hashlib.sha256(clean_text(request.system).encode()).hexdigest()
+            body["prompt_cache_key"] = f"faithtui-{digest[:16]}"
+        return body
+
+
+def _refuses(error: openai.APIStatusError, name: str) -> bool:
+    said = error.response.text[:4000]
+    return error.status_code in {400, 422} and name in said and bool(_REFUSES_NAME.search(said))
+
+
+def _messages(request: JudgeRequest, rung: Rung | None) -> list["ChatCompletionMessageParam"]:
+    messages: list[ChatCompletionMessageParam] = []
+    if request.system:
+        messages.append({"role": "system", "content": clean_text(request.system)})
+    prompt = prompt_of(request, rung)
+    # A text alone stays a text: servers that take no images often take no parts either.
+    messages.append(
+        {"role": "user", "content": _parts(prompt, request.images) if request.images else prompt}
+    )
+    return messages
+
+
+def _parts(prompt: str, images: tuple[ImageData, ...]) -> list["ChatCompletionContentPartParam"]:
+    """The prompt, then each image behind the mark the prompt calls it by."""
+    parts: list[ChatCompletionContentPartParam] = [{"type": "text", "text": prompt}]
+    for image in images:
+        data = base64_of(image)
+        url = address_of(image) if data is None else f"data:{image.media_type};base64,{data}"
+        parts.append({"type": "text", "text": image.mark})
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return parts
+
+
+def _arguments(message: dict[str, object]) -> str | None:
+    """Read the arguments of the call a judge was forced to make; None when it made none.
+
+    Some servers give them as an object and not as its text. Of several calls all are kept, one
+    below the other, and whoever reads the text takes the last.
+    """
+    calls = message.get("tool_calls")
+    found = []
+    for call in calls if isinstance(calls, list) else []:
+        arguments = object_or_empty(object_or_empty(call).get("function")).get("arguments")
+        if isinstance(arguments, dict):
+            found.append(json.dumps(arguments, ensure_ascii=False))
+        elif isinstance(arguments, str):
+            found.append(arguments)
+    return "\n".join(found) or None
+
+
+def _text(content: object) -> str:
+    """Read a message's content: a text, or with some servers a list of parts."""
+    if isinstance(content, list):
+        return "".join(text_or_none(object_or_empty(part).get("text")) or "" for part in content)
+    return text_or_none(content) or ""
+
+
+def _usage(usage: object) -> Usage:
+    counts = object_or_empty(usage)
+    read = object_or_empty(counts.get("prompt_tokens_details"))
+    written = object_or_empty(counts.get("completion_tokens_details"))
+    return Usage(
+        tokens_in=count_or_none(counts.get("prompt_tokens")),
+        tokens_out=count_or_none(counts.get("completion_tokens")),
+        tokens_cached=count_or_none(read.get("cached_tokens")),
+        tokens_cache_write=count_or_none(read.get("cache_write_tokens")),
+        tokens_reasoning=count_or_none(written.get("reasoning_tokens")),
+    )

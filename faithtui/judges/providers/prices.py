@@ -1,0 +1,261 @@
+"""What a call cost, from a dated table of prices.
+
+A price we do not know is unknown and never zero: a sum that leaves a model out looks like a
+saving.
+
+Money is counted in whole nano-dollars, rounded up: sums stay exact, and a budget is never passed
+by what was rounded away.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from faithtui.errors import ConfigError
+from faithtui.judges.base import Usage
+from faithtui.judges.providers.endpoints import Endpoint, endpoint_of, is_ours
+
+NANO: Final = 1_000_000_000
+"""Nano-dollars of a dollar."""
+
+_PICO: Final = 1_000_000
+"""Pico-dollars a token costs for each dollar that a million of them cost."""
+
+_SNAPSHOT: Final = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d)\Z")
+"""The date both providers put behind a model's name for one fixed version of it."""
+
+
+class Price(BaseModel):
+    """What one model costs, in US dollars per million tokens."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    judge: Annotated[str, Field(pattern=r"^[a-z]+:\S")]
+    """Reference of the judge, such as `openai:gpt-6-luna`. Dated versions cost the same unless
+    they are listed themselves."""
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    cached_input: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """Of input tokens read from the provider's prompt cache; None: they cost `input`."""
+    cache_write: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """Of input tokens written to the provider's prompt cache; None: they cost `input`."""
+    batch: Annotated[float, Field(ge=0, le=1)] | None = None
+    """What all of it is multiplied by when asked through the provider's Batch API; None: 1."""
+    up_to: Annotated[int, Field(gt=0)] | None = None
+    """Input tokens of one request up to which this holds; None: always."""
+    base_url: str | None = None
+    """The address it holds for; None: the provider's own."""
+
+
+class _TableFile(BaseModel):
+    """A table as its file has it."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    date: Annotated[str, Field(pattern=r"^20\d\d-\d\d(-\d\d)?$")]
+    price: tuple[Price, ...] = Field(strict=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PriceTable:
+    """Prices as of a date."""
+
+    date: str
+    """Month or day the prices are of, `2026-11` or `2026-11-20`."""
+    prices: Mapping[tuple[str, str], Price] = field(repr=False)
+    """By judge reference and normalised address."""
+
+    def cost_nusd(
+        self, judge_ref: str, usage: Usage, *, base_url: str | None = None, batch: bool = False
+    ) -> int | None:
+        """Say what a call cost; see `cost_nusd`."""
+        price = self._price(judge_ref, base_url)
+        if not isinstance(price, Price):
+            return price
+        read, written = usage.tokens_in, usage.tokens_out
+        if read is None or written is None or _is_too_long(price, read):
+            return None
+        # Never more than was read: a server's odd count must not make the rest negative.
+        cached = min(usage.tokens_cached or 0, read)
+        into_cache = min(usage.tokens_cache_write or 0, read - cached)
+        return _nano(
+            (read - cached - into_cache) * _pico(price.input)
+            + cached * _pico(_or_input(price.cached_input, price))
+            + into_cache * _pico(_or_input(price.cache_write, price))
+            + written * _pico(price.output),
+            price,
+            batch,
+        )
+
+    def worst_nusd(
+        self,
+        judge_ref: str,
+        tokens_in: int,
+        max_tokens: int,
+        *,
+        base_url: str | None = None,
+        batch: bool = False,
+    ) -> int | None:
+        """Say what a call can cost at most; see `worst_nusd`."""
+        price = self._price(judge_ref, base_url)
+        if not isinstance(price, Price):
+            return price
+        if _is_too_long(price, tokens_in):
+            return None
+        dearest = max(price.input, _or_input(price.cache_write, price))
+        return _nano(tokens_in * _pico(dearest) + max_tokens * _pico(price.output), price, batch)
+
+    def _price(self, judge_ref: str, base_url: str | None) -> Price | int | None:
+        """Find a price, or the cost itself where there is nothing to count: 0, or unknown."""
+        endpoint = endpoint_of(judge_ref, base_url)
+        if endpoint is None:
+            if is_ours(judge_ref):
+                return 0
+            return self.prices.get((judge_ref, ""))
+        listed = self._listed(endpoint)
+        # What runs on this machine sends no bill, unless somebody put a price on it.
+        return 0 if listed is None and endpoint.is_local else listed
+
+    def _listed(self, endpoint: Endpoint) -> Price | None:
+        # A regional address of the provider costs what the provider does.
+        address = endpoint.provider.base_url if endpoint.is_official else endpoint.base_url
+        names = (endpoint.ref, _SNAPSHOT.sub("", endpoint.ref))
+        found = (self.prices.get((name, address)) for name in names)
+        return next((price for price in found if price is not None), None)
+
+
+def cost_nusd(
+    judge_ref: str,
+    usage: Usage,
+    *,
+    base_url: str | None = None,
+    batch: bool = False,
+    table: Path | None = None,
+) -> int | None:
+    """Say what a call cost, in nano-dollars.
+
+    Args:
+        judge_ref: What the user calls the judge: `offline`, `openai:MODEL`, `replay:FILE`, ….
+        usage: Tokens of the call.
+        base_url: Address the judge was opened with; None: the provider's own.
+        batch: It was asked through the provider's Batch API.
+        table: A TOML file that replaces the built-in prices, see `read_prices`.
+
+    Returns:
+        0 for judges that cost nothing by their nature, `offline` and `replay`, and for servers on
+        this machine that the table does not list. None when the cost is not known: model or
+        address not listed, tokens not told, or a request longer than its price holds for.
+
+    Raises:
+        ConfigError: `judge_ref` is no judge, or the table cannot be used.
+    """
+    return read_prices(table).cost_nusd(judge_ref, usage, base_url=base_url, batch=batch)
+
+
+def worst_nusd(
+    judge_ref: str,
+    tokens_in: int,
+    max_tokens: int,
+    *,
+    base_url: str | None = None,
+    batch: bool = False,
+    table: Path | None = None,
+) -> int | None:
+    """Say what a call can cost at most, in nano-dollars: nothing cached, and all tokens written.
+
+    Args:
+        judge_ref: As for `cost_nusd`.
+        tokens_in: Input tokens, 0 or more; an estimate must not be below what they will be.
+        max_tokens: The limit of output tokens.
+        base_url: As for `cost_nusd`.
+        batch: It is asked through the provider's Batch API.
+        table: As for `cost_nusd`.
+
+    Returns:
+        0 and None as `cost_nusd`.
+
+    Raises:
+        ConfigError: As `cost_nusd`.
+    """
+    found = read_prices(table)
+    return found.worst_nusd(judge_ref, tokens_in, max_tokens, base_url=base_url, batch=batch)
+
+
+def cost_usd(
+    judge_ref: str, usage: Usage, *, base_url: str | None = None, table: Path | None = None
+) -> float | None:
+    """Say what a call cost, in US dollars; see `cost_nusd`."""
+    cost = cost_nusd(judge_ref, usage, base_url=base_url, table=table)
+    return None if cost is None else cost / NANO
+
+
+@cache
+def read_prices(table: Path | None = None) -> PriceTable:
+    """Read a table of prices, once per process.
+
+    Args:
+        table: A TOML file in the form of `prices.toml` beside this module; None: that one.
+
+    Raises:
+        ConfigError: The file cannot be read, has another form, or lists a price twice.
+    """
+    name = "the built-in prices" if table is None else str(table)
+    try:
+        content = (
+            files("faithtui.judges.providers").joinpath("prices.toml").read_bytes()
+            if table is None
+            else table.read_bytes()
+        )
+        found = _TableFile.model_validate(tomllib.loads(content.decode()))
+    except OSError as error:
+        raise ConfigError(f"{name}: cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{name}: `{place}` cannot be used: {first['msg']}") from error
+    except ValueError as error:  # no UTF-8, or no TOML
+        raise ConfigError(f"{name}: is no TOML: {error}") from error
+    return PriceTable(found.date, _by_judge(found.price, name))
+
+
+def _by_judge(listed: tuple[Price, ...], name: str) -> dict[tuple[str, str], Price]:
+    prices: dict[tuple[str, str], Price] = {}
+    for price in listed:
+        try:
+            endpoint = endpoint_of(price.judge, price.base_url)
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}") from error
+        if endpoint is None and is_ours(price.judge):
+            raise ConfigError(f"{name}: {price.judge} costs nothing and takes no price")
+        key = (price.judge, "") if endpoint is None else (endpoint.ref, endpoint.base_url)
+        if key in prices:
+            raise ConfigError(f"{name}: {price.judge} is listed twice; keep one")
+        prices[key] = price
+    return prices
+
+
+def _or_input(price: float | None, of: Price) -> float:
+    return of.input if price is None else price
+
+
+def _is_too_long(price: Price, tokens_in: int) -> bool:
+    return price.up_to is not None and tokens_in > price.up_to
+
+
+def _pico(dollars_per_million: float) -> int:
+    """Say what one token costs, in pico-dollars: whole numbers down to a millionth of a dollar."""
+    return round(dollars_per_million * _PICO)
+
+
+def _nano(pico: int, price: Price, batch: bool) -> int:
+    if batch and price.batch is not None:
+        # In thousandths, so that the sum stays whole.
+        pico = -(-pico * round(price.batch * 1000) // 1000)
+    return -(-pico // 1000)

@@ -1,0 +1,275 @@
+"""What a provider's refusal means for the run: status and body in, one of our errors out.
+
+Works on the status, the headers and the body alone, so that it serves every provider and every
+server that imitates one. No key survives in a message.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from faithtui.domain.image_addresses import format_address
+from faithtui.errors import (
+    JudgeAuthFailed,
+    JudgeError,
+    JudgeQuotaExceeded,
+    JudgeRateLimited,
+    JudgeRefused,
+    JudgeRequestRejected,
+    JudgeTimeout,
+    JudgeUnavailable,
+    JudgeUnsupported,
+)
+from faithtui.judges.base import Rung
+from faithtui.judges.providers.endpoints import Endpoint
+from faithtui.judges.providers.rate_limits import retry_after_s
+from faithtui.judges.providers.secret import Secret
+
+MAX_SENTENCE = 300
+"""Characters of a provider's message that are shown: enough for its longest, too few for a page."""
+
+_SPENT = {
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "billing_error",
+    "contract_spend_limit_reached",
+    "enforced_spend_limit_reached",
+    "linked_organization_spend_limit_reached",
+}
+"""Codes that say the money is gone. Asking again does not help, unlike with other 429s.
+
+Source: OpenAI's guide to error codes; anthropic 2.11.0, `_error_classes.py`.
+"""
+
+_NO_IMAGES = re.compile(
+    r"\b(?:image|images|image_url|vision|visual|multi-?modal\w*|modalit\w+|mmproj)\b"
+    r"|\bcontent\b.{0,60}\b(?:str|string|list|array|part)s?\b|\bnot list\b",
+    re.IGNORECASE,
+)
+"""What servers without eyes say: that they take no images, or that a content must be a text.
+
+Source: llama.cpp's server, vLLM, Ollama and llama-cpp-python, some of which say it with a 500.
+"""
+
+_ABOUT_CONTENT = {400, 404, 415, 422}
+"""Statuses with which a server refuses what a request holds."""
+
+_TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|window|size)|maximum context|exceed_context|too many (?:input )?tokens"
+    r"|(?:prompt|input|request) is too (?:long|large)|exceeds? the (?:available|maximum) (?:context"
+    r"|number of tokens)|string_above_max_length|request_too_large|reduce the length",
+    re.IGNORECASE,
+)
+"""What servers say of a question they cannot read to its end.
+
+Source: OpenAI, Anthropic, vLLM, llama.cpp's server, Ollama.
+"""
+
+_FILTERED = re.compile(
+    r"content_filter|content_policy_violation|content management policy|content filtering policy"
+    r"|responsible_ai_policy",
+    re.IGNORECASE,
+)
+"""What a filter in front of a model says of a question it keeps from it.
+
+Source: OpenAI, Azure OpenAI, Anthropic.
+"""
+
+_BINDING = r"schema|grammar|guided|constrained|structured|\bstrict\b"
+_FORMS: Mapping[Rung, re.Pattern[str]] = {
+    Rung.SCHEMA: re.compile(
+        rf"response_?format|json_?schema|output_?(?:config|format)|{_BINDING}", re.IGNORECASE
+    ),
+    Rung.TOOL: re.compile(rf"\btools?(?:\b|_)|\bfunctions?\b|{_BINDING}", re.IGNORECASE),
+    Rung.JSON: re.compile(r"response_?format|json_?object|json[ _-]?mode|grammar", re.IGNORECASE),
+}
+"""What servers name when they do not know the form of a question.
+
+Source: OpenAI, OpenRouter, vLLM, Ollama, llama.cpp's server, llama-cpp-python.
+"""
+
+_ABOUT_FORM = _ABOUT_CONTENT | {500, 501}
+"""Statuses with which servers refuse a form. llama-cpp-python says 500 to a schema."""
+
+
+def failure(
+    status: int,
+    headers: Mapping[str, str],
+    body: str,
+    endpoint: Endpoint,
+    key: Secret,
+    *,
+    with_images: bool = False,
+    rung: Rung | None = None,
+) -> JudgeError:
+    """Make the error for an answer that is no reply.
+
+    An error of the server that speaks of images, after a question with images, is a refusal: the
+    same question would fail again. One that speaks of schemas or tools, after a question that held
+    one, is about the form of the question alone: the same question in another form may be answered.
+
+    Args:
+        status: HTTP status, or what the body gave in its place.
+        headers: Of the answer; looked up in lower case.
+        body: Of the answer, in whatever form it came.
+        endpoint: Who answered.
+        key: The key that was sent, to be hidden in the message.
+        with_images: The question carried images.
+        rung: How it asked for JSON; None when it did not.
+    """
+    said = provider_sentence(body, key)
+    error = _error(status, headers, body, said, endpoint, key, with_images=with_images, rung=rung)
+    error.said = said
+    return error
+
+
+def _error(
+    status: int,
+    headers: Mapping[str, str],
+    body: str,
+    said: str,
+    endpoint: Endpoint,
+    key: Secret,
+    *,
+    with_images: bool,
+    rung: Rung | None,
+) -> JudgeError:
+    """Choose the error for what a provider said; see `failure`."""
+    what = f"{endpoint.host} answered {status}" + (f": {said}" if said else "")
+    is_spent = bool(_SPENT.intersection(_codes(body))) or "credit balance is too low" in said
+    if status == 402 or (is_spent and status in {400, 403, 429}):
+        return JudgeQuotaExceeded(
+            f"{what}. Add credit or raise the limit, then resume the run", status=status
+        )
+    if status in {401, 403}:
+        return JudgeAuthFailed(f"{what}. Check the key in {endpoint.key_variable}", status=status)
+    if status == 429:
+        return JudgeRateLimited(what, retry_after_s=retry_after_s(headers), status=status)
+    if status == 408:
+        return JudgeTimeout(what, status=status)
+    named = " ".join(_names(body))
+    # A model may be called `vision-tools`; as a whole word, for one may be called `m` as well.
+    about = re.sub(rf"(?<!\w){re.escape(endpoint.model)}(?!\w)", "", f"{said} {named}")
+    if status in {400, 422} and _FILTERED.search(about):
+        return JudgeRefused(f"{what}. A filter kept the question from the model", raw=said)
+    if (status == 500 or status in _ABOUT_CONTENT) and _TOO_LONG.search(about):
+        return _too_long(what, status)
+    if with_images and (status >= 500 or status in _ABOUT_CONTENT) and _NO_IMAGES.search(said):
+        return JudgeRequestRejected(
+            f"{what}. The question carries images: choose a judge that takes them, of this kind "
+            "and size and from where they lie",
+            status=status,
+        )
+    if _is_about_form(rung, status, about):
+        return JudgeUnsupported(
+            f"{what}. It cannot be asked by {rung}: ask in another form, or choose another model",
+            status=status,
+        )
+    if status == 409 or status >= 500:
+        return JudgeUnavailable(what, status=status)
+    if 300 <= status < 400:
+        target = format_address(_plain(headers.get("location", ""), key))
+        return JudgeRequestRejected(
+            f"{what}. It redirects to {target or 'nowhere'}: use that URL", status=status
+        )
+    if status == 413 and not with_images:
+        return _too_long(what, status)
+    advice = "Check the model name and the base URL"
+    if with_images:
+        advice += ", and that this judge takes images, and ones of this kind and size"
+    return JudgeRequestRejected(f"{what}. {advice}", status=status)
+
+
+def _is_about_form(rung: Rung | None, status: int, about: str) -> bool:
+    form = None if rung is None else _FORMS.get(rung)
+    if form is None or status not in _ABOUT_FORM:
+        return False
+    # A server that takes its own failure to read a request for a failure of its own says 500.
+    return bool(form.search(about)) or (status >= 500 and "validation" in about.lower())
+
+
+def _too_long(what: str, status: int) -> JudgeRequestRejected:
+    return JudgeRequestRejected(
+        f"{what}. The question is longer than this judge can read: choose a judge with a larger"
+        " context window, or cut the conversation's documents or its window smaller",
+        status=status,
+    )
+
+
+def provider_sentence(body: str, key: Secret | None = None) -> str:
+    """Find what a provider says in an error body: its message, else the start of the text.
+
+    Args:
+        body: As it came; a key in it may be written with escapes of JSON.
+        key: What must not be shown.
+
+    Returns:
+        One line of printable characters, at most `MAX_SENTENCE` of them; empty for an empty body.
+    """
+    document = _load_json(body)
+    found = next(_messages(document), None)
+    return _plain(body if found is None else found, key).rstrip(".")
+
+
+def _load_json(body: str) -> object:
+    try:
+        document: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return document
+
+
+def _messages(document: object) -> Iterator[str]:
+    """Yield what could be the message, the likeliest first.
+
+    The forms: `{"error": {"message"}}` of both providers, `{"error"}` and `{"message"}` of small
+    servers, `{"detail"}` and `{"detail": [{"msg"}]}` of FastAPI.
+    """
+    if isinstance(document, str) and document.strip():
+        yield document
+    elif isinstance(document, list):
+        for entry in document[:1]:
+            yield from _messages(entry)
+    elif isinstance(document, dict):
+        for name in ("error", "message", "detail", "msg"):
+            if document.get(name) is not None:
+                yield from _messages(document[name])
+
+
+def _codes(body: str) -> Iterator[str]:
+    """Yield every machine-readable word for the cause: type, code, and anthropic's error_code."""
+    error = _error_in(body)
+    details = error.get("details")
+    found = [error.get("code"), error.get("type")]
+    found.append(details.get("error_code") if isinstance(details, dict) else None)
+    yield from (code for code in found if isinstance(code, str))
+
+
+def _names(body: str) -> Iterator[str]:
+    """Yield the codes and what the error says it is about: a parameter, or a place in the body."""
+    yield from _codes(body)
+    error = _error_in(body)
+    if isinstance(error.get("param"), str):
+        yield str(error["param"])
+    details = error.get("detail")
+    for each in details[:5] if isinstance(details, list) else []:
+        place = each.get("loc") if isinstance(each, dict) else None
+        if isinstance(place, list):
+            yield from (part for part in place if isinstance(part, str))
+
+
+def _error_in(body: str) -> dict[str, object]:
+    document = _load_json(body)
+    error = document.get("error", document) if isinstance(document, dict) else None
+    return error if isinstance(error, dict) else {}
+
+
+def _plain(text: str, key: Secret | None) -> str:
+    """Fold to one printable line without a key: what a server says is shown in terminals."""
+    # Cut before the work too: the body may be a page of megabytes.
+    words = "".join(c if c.isprintable() else " " for c in text[: 20 * MAX_SENTENCE]).split()
+    line = " ".join(words)
+    # Before it is cut to length: half a key is recognised by nothing.
+    line = line if key is None else key.redact(line)
+    return line if len(line) <= MAX_SENTENCE else f"{line[: MAX_SENTENCE - 1]}…"

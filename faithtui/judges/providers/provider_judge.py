@@ -1,0 +1,172 @@
+"""A model behind a network as a judge: everything that does not depend on whose protocol it is."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import httpx2
+
+from faithtui.errors import JudgeUnavailable
+from faithtui.judges.base import JudgeReply, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.output_formats import rung_of
+from faithtui.judges.providers.endpoints import Endpoint
+from faithtui.judges.providers.http_exchange import (
+    Envelope,
+    RawAnswer,
+    exchange,
+    http_client,
+    text_or_none,
+)
+from faithtui.judges.providers.secret import Secret
+from faithtui.judges.reply_parser import clean_text
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a protocol's answer holds of the model."""
+
+    text: str
+    stop: Stop
+    usage: Usage
+
+
+class Dialect(Protocol):
+    """A provider's protocol, spoken through its SDK."""
+
+    @property
+    def sdk_error(self) -> type[Exception]:
+        """The class all exceptions of the SDK belong to."""
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """Ways to ask for JSON, the most binding first."""
+
+    def put(self, request: JudgeRequest) -> Awaitable[RawAnswer]:
+        """Put exactly one request on the wire.
+
+        Raises:
+            JudgeRequestRejected: The protocol has no way to say it; nothing was sent.
+        """
+
+    def body(self, request: JudgeRequest) -> Mapping[str, object]:
+        """Write the body that `put` sends.
+
+        Raises:
+            JudgeRequestRejected: The protocol has no way to say it.
+        """
+
+    def read(self, body: dict[str, object], rung: Rung | None) -> Said | None:
+        """Find what the model said; None when the answer holds nothing of the kind.
+
+        Args:
+            body: The answer.
+            rung: How it was asked.
+        """
+
+    async def aclose(self) -> None:
+        """Close the SDK's client. Safe to call twice."""
+
+
+class ProviderJudge:
+    """One model behind one address."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key: Secret,
+        speak: Callable[[Endpoint, httpx2.AsyncClient], Dialect],
+        *,
+        timeout_s: float,
+        deadline: Deadline = after_seconds,
+    ) -> None:
+        """Prepare a judge; nothing is sent yet.
+
+        Args:
+            endpoint: Model and address.
+            key: What to send as the key.
+            speak: Makes the dialect from the address and the connections.
+            timeout_s: Seconds one exchange may take in all.
+            deadline: Keeps the time.
+        """
+        self._endpoint = endpoint
+        self._key = key
+        self._timeout_s = timeout_s
+        self._deadline = deadline
+        self._dialect = speak(endpoint, http_client(endpoint, key))
+
+    @property
+    def ref(self) -> str:
+        """Name for people, `openai:MODEL`."""
+        return self._endpoint.ref
+
+    @property
+    def fingerprint(self) -> str:
+        """Protocol, address and model."""
+        return self._endpoint.fingerprint
+
+    @property
+    def takes_images(self) -> bool:
+        """Yes: both protocols do. A model that does not says so when it is asked."""
+        return True
+
+    @property
+    def context_window(self) -> int | None:
+        """Not known."""
+        return None
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """What the protocol has; what a server lacks of it, it says."""
+        return self._dialect.rungs
+
+    @property
+    def account(self) -> str:
+        """Provider, host and key: what limits count by."""
+        return f"{self._endpoint.provider.name} {self._endpoint.host} {self._key.digest()}"
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Ask once. See `Judge.send`."""
+        rung = rung_of(request, self._dialect.rungs)
+        envelope = await exchange(
+            lambda: self._dialect.put(request),
+            self._endpoint,
+            self._key,
+            self._timeout_s,
+            self._dialect.sdk_error,
+            with_images=bool(request.images),
+            rung=rung,
+            deadline=self._deadline,
+        )
+        return reply_in(envelope, self._dialect, self._endpoint, rung)
+
+    async def aclose(self) -> None:
+        """Close the connections. Safe to call twice."""
+        await self._dialect.aclose()
+
+
+def reply_in(
+    envelope: Envelope, dialect: Dialect, endpoint: Endpoint, rung: Rung | None
+) -> JudgeReply:
+    """Read a judge's reply out of what came back.
+
+    Raises:
+        JudgeUnavailable: It holds no message of the model.
+    """
+    said = dialect.read(envelope.body, rung)
+    if said is None:
+        raise JudgeUnavailable(
+            f"{endpoint.host} answered {envelope.status} without a message of the model",
+            status=envelope.status,
+        )
+    return JudgeReply(
+        text=clean_text(said.text),
+        stop=said.stop,
+        usage=said.usage,
+        structured=rung in (Rung.SCHEMA, Rung.TOOL),
+        request_id=envelope.request_id,
+        served_model=text_or_none(envelope.body.get("model")),
+        latency_ms=envelope.latency_ms,
+        rung=rung,
+        limits=envelope.limits,
+    )

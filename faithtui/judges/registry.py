@@ -1,0 +1,161 @@
+"""From what the user calls a judge to a judge that is ready to answer.
+
+Provider SDKs take up to a second to import, so one is imported only when its judge is opened, and
+never by naming, checking or fingerprinting it.
+"""
+
+import os
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from faithtui.domain.field_types import require_type
+from faithtui.judges.base import Judge
+from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
+from faithtui.judges.logging_judge import LoggedJudge
+from faithtui.judges.plugin_judge import PackageJudge, refuse_ambiguous
+from faithtui.judges.providers.api_keys import key_for, key_source
+from faithtui.judges.providers.endpoints import Endpoint, endpoint_of, is_ours
+from faithtui.judges.providers.secret import Secret
+from faithtui.judges.redaction import Redact, RedactingJudge, redacted_fingerprint
+
+
+def reads_prompts(ref: str) -> bool:
+    """Whether a judge answers from the prompt's words; the embedded one works from the task."""
+    return ref != "offline"
+
+
+def open_judge(
+    ref: str,
+    *,
+    base_url: str | None = None,
+    timeout_s: float = TIMEOUT_S,
+    environ: Mapping[str, str] | None = None,
+    redact: Redact | None = None,
+    calibration: tuple[float, float] | None = None,
+    log_prompts: bool = False,
+    deadline: Deadline = after_seconds,
+) -> AbstractAsyncContextManager[Judge]:
+    """Open a judge for the run that uses it; leaving the context closes its connections.
+
+    The reference and the key are checked at once, without a network. Enter the context on the
+    event loop that will ask: SDK clients belong to their loop.
+
+    Args:
+        ref: `offline`, `PROVIDER:MODEL`, `replay:FILE`, or `NAME:REST` of a package's judge.
+        base_url: Another server that speaks the provider's protocol. Such a server never gets a
+            provider's own key: it gets `FAITHTUI_JUDGE_KEY`, or the word `none`.
+        timeout_s: Seconds one question may take from connecting to the last byte.
+        environ: Where keys are looked up before the keyring; None: the process environment.
+        redact: Applied to every text before it leaves this process. Judges that are part of this
+            program, `offline` and `replay`, do without.
+        calibration: Slope and intercept of the embedded judge's probabilities; None: its own.
+            Means nothing to others.
+        log_prompts: Write every question as it is sent, and every answer, into the log
+            `faithtui.prompts`.
+        deadline: Keeps the time of each question.
+
+    Raises:
+        ConfigError: Unknown provider, no model or file, an unusable address, a name that is
+            claimed twice, or a key that is missing or cannot be one.
+        InputError: The reference or the address is no text.
+    """
+    require_type(ref, str, "judge", "a text such as offline or openai:MODEL")
+    require_type(base_url, str | None, "base_url", "an address, or None")
+    endpoint = endpoint_of(ref, base_url)
+    refuse_ambiguous(ref)
+    key = None if endpoint is None else key_for(endpoint, _variables(environ))
+
+    def make() -> Judge:
+        if endpoint is None or key is None:
+            judge = _local_judge(ref, base_url, timeout_s, calibration, deadline)
+        else:
+            judge = _provider_judge(endpoint, key, timeout_s, deadline)
+        if log_prompts:
+            judge = LoggedJudge(judge)
+        return judge if redact is None or is_ours(ref) else RedactingJudge(judge, redact)
+
+    return _opened(make)
+
+
+def missing_key(
+    ref: str, base_url: str | None, environ: Mapping[str, str] | None = None
+) -> str | None:
+    """Name the environment variable that a judge needs and that neither it nor the keyring has.
+
+    Returns:
+        None when the judge needs no key or has one. Whether a key is right only the provider
+        can say.
+
+    Raises:
+        ConfigError: As `open_judge`, but for the key.
+    """
+    endpoint = endpoint_of(ref, base_url)
+    if endpoint is None or not endpoint.is_official:
+        return None
+    has_key = key_source(ref, base_url, _variables(environ)) is not None
+    return None if has_key else endpoint.key_variable
+
+
+def judge_fingerprint(
+    ref: str,
+    base_url: str | None = None,
+    *,
+    redact: Redact | None = None,
+    calibration: tuple[float, float] | None = None,
+) -> str:
+    """Return the `fingerprint` the opened judge would have, without a key, a network or an SDK.
+
+    Raises:
+        ConfigError: As `open_judge`, but for the key.
+        InputError: The file of `replay:FILE` cannot be read.
+    """
+    endpoint = endpoint_of(ref, base_url)
+    if endpoint is not None:
+        return redacted_fingerprint(endpoint.fingerprint, redact)
+    fingerprint = _local_judge(ref, base_url, calibration=calibration).fingerprint
+    return fingerprint if is_ours(ref) else redacted_fingerprint(fingerprint, redact)
+
+
+def _variables(environ: Mapping[str, str] | None) -> Mapping[str, str]:
+    return os.environ if environ is None else environ
+
+
+@asynccontextmanager
+async def _opened(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
+    judge = make()
+    try:
+        yield judge
+    finally:
+        await judge.aclose()
+
+
+def _provider_judge(endpoint: Endpoint, key: Secret, timeout_s: float, deadline: Deadline) -> Judge:
+    from faithtui.judges.providers.provider_judge import ProviderJudge
+
+    if endpoint.provider.protocol == "openai":
+        from faithtui.judges.providers.openai_judge import OpenAIChat
+
+        return ProviderJudge(endpoint, key, OpenAIChat, timeout_s=timeout_s, deadline=deadline)
+    from faithtui.judges.providers.anthropic_judge import AnthropicMessages
+
+    return ProviderJudge(endpoint, key, AnthropicMessages, timeout_s=timeout_s, deadline=deadline)
+
+
+def _local_judge(
+    ref: str,
+    base_url: str | None,
+    timeout_s: float = 0.0,
+    calibration: tuple[float, float] | None = None,
+    deadline: Deadline = after_seconds,
+) -> Judge:
+    """Open what needs no provider: our own judges and those of packages."""
+    if ref == "offline":
+        from faithtui.judges.embedded.embedded_judge import OfflineJudge
+
+        return OfflineJudge(calibration=calibration)
+    if ref.startswith("replay:"):
+        from faithtui.judges.replay_judge import ReplayJudge
+
+        return ReplayJudge(Path(ref.removeprefix("replay:")).expanduser())
+    return PackageJudge(ref, base_url, timeout_s=timeout_s, deadline=deadline)

@@ -1,0 +1,267 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.errors import ConfigError
+from faithtui.judges.base import Usage
+from faithtui.judges.providers.prices import cost_nusd, cost_usd, read_prices, worst_nusd
+from tests.judges.acme import install
+
+MILLION = Usage(tokens_in=1_000_000, tokens_out=1_000_000)
+ONE_PRICE = """
+date = "2026-12-01"
+[[price]]
+judge = "openai:llama3:8b"
+base_url = "http://LOCALHOST:8080/v1/"
+input = 0.5
+output = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("judge", "dollars"),
+    [
+        ("openai:gpt-6-luna", 0.01 + 0.05),
+        ("anthropic:claude-haiku-5-5", 0.01 + 0.05),
+        ("openai:gpt-6-sol", 0.2 + 1.0),
+        ("anthropic:claude-sonnet-5-5", 0.2 + 1.0),
+        ("anthropic:claude-opus-5-5", 0.4 + 2.0),
+        ("openai:gpt-6-astra", 1.0 + 5.0),
+    ],
+)
+def test_a_hundred_thousand_tokens_each_way_cost_a_tenth_of_the_listed_prices(
+    judge: str, dollars: float
+) -> None:
+    usage = Usage(tokens_in=100_000, tokens_out=100_000, tokens_cached=0)
+    assert cost_usd(judge, usage) == pytest.approx(dollars)
+
+
+def test_cached_tokens_cost_their_own_price() -> None:
+    usage = Usage(tokens_in=1_000, tokens_out=200, tokens_cached=400)
+    expected = (600 * 2.0 + 400 * 0.2 + 200 * 10.0) / 1_000_000
+    assert cost_usd("openai:gpt-6-sol", usage) == pytest.approx(expected)
+
+
+def test_more_cached_tokens_than_read_ones_are_not_subtracted() -> None:
+    usage = Usage(tokens_in=10, tokens_out=0, tokens_cached=1_000)
+    assert cost_usd("openai:gpt-6-sol", usage) == pytest.approx(10 * 0.2 / 1_000_000)
+
+
+@pytest.mark.parametrize("judge", ["offline", "replay:replies.jsonl"])
+def test_a_judge_without_a_bill_costs_nothing(judge: str) -> None:
+    assert cost_usd(judge, Usage()) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("judge", "usage"),
+    [
+        ("openai:gpt-7", MILLION),
+        ("openai:gpt-6-luna-mini", Usage(1, 1)),
+        # Of another company, whatever it is called.
+        ("anthropic:gpt-6-luna", Usage(1, 1)),
+        ("openai:gpt-6-luna", Usage(None, 1)),
+        ("openai:gpt-6-luna", Usage(1, None)),
+        # Beyond this length the provider asks more for every token.
+        ("openai:gpt-6-luna", Usage(272_001, 1)),
+        ("anthropic:claude-haiku-5-5", Usage(100_001, 1)),
+    ],
+)
+def test_what_is_not_known_is_not_free(judge: str, usage: Usage) -> None:
+    assert cost_usd(judge, usage) is None
+
+
+@pytest.mark.parametrize("name", ["gpt-6-luna-2026-10-01", "gpt-6-luna-20261001"])
+def test_a_dated_version_costs_what_its_model_does(name: str) -> None:
+    usage = Usage(tokens_in=100, tokens_out=100)
+    assert cost_usd(f"openai:{name}", usage) == cost_usd("openai:gpt-6-luna", usage)
+
+
+def test_another_server_has_no_price_of_the_providers() -> None:
+    usage = Usage(tokens_in=100, tokens_out=100)
+    elsewhere = cost_usd("openai:gpt-6-luna", usage, base_url="http://relay.example:8080")
+    assert elsewhere is None
+    official = cost_usd("openai:gpt-6-luna", usage, base_url="https://eu.api.openai.com/v1")
+    assert official == cost_usd("openai:gpt-6-luna", usage)
+
+
+def test_a_table_of_ones_own_replaces_the_built_in_prices(tmp_path: Path) -> None:
+    table = tmp_path / "prices.toml"
+    table.write_text(ONE_PRICE)
+    assert read_prices(table).date == "2026-12-01"
+    local = cost_usd("openai:llama3:8b", MILLION, base_url="http://localhost:8080", table=table)
+    assert local == pytest.approx(1.5)
+    assert cost_usd("openai:llama3:8b", MILLION, table=table) is None
+    assert cost_usd("openai:gpt-6-luna", Usage(1, 1), table=table) is None
+    assert cost_usd("offline", MILLION, table=table) == 0.0
+
+
+def test_a_cached_token_without_a_price_of_its_own_costs_the_full_one(tmp_path: Path) -> None:
+    table = tmp_path / "prices.toml"
+    table.write_text(ONE_PRICE)
+    usage = Usage(tokens_in=1_000_000, tokens_out=0, tokens_cached=1_000_000)
+    cost = cost_usd("openai:llama3:8b", usage, base_url="http://localhost:8080", table=table)
+    assert cost == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("date = ", "is no TOML"),
+        ("price = []", "`date` cannot be used"),
+        ('date = "today"\nprice = []', "`date` cannot be used"),
+        (ONE_PRICE.replace("0.5", "-1"), "`price.0.input` cannot be used"),
+        (ONE_PRICE.replace("0.5", "nan"), "`price.0.input` cannot be used"),
+        (ONE_PRICE.replace("output", "outputs"), "`price.0.output` cannot be used"),
+        (ONE_PRICE.replace("openai:llama3:8b", "acme:llama3"), "unknown judge"),
+        (ONE_PRICE.replace("http://LOCALHOST", "localhost"), "base URL"),
+        ('date = "2026-12"\n[[price]]\njudge = "replay:x"\ninput = 1\noutput = 1', "no price"),
+        (ONE_PRICE + ONE_PRICE.partition('01"')[2], "listed twice"),
+    ],
+)
+def test_a_table_that_cannot_be_used_says_why(tmp_path: Path, content: str, says: str) -> None:
+    table = tmp_path / "prices.toml"
+    table.write_text(content)
+    with pytest.raises(ConfigError) as caught:
+        read_prices(table)
+    assert says in str(caught.value)
+    assert str(table) in str(caught.value)
+
+
+def test_a_table_in_another_encoding_is_no_toml(tmp_path: Path) -> None:
+    table = tmp_path / "prices.toml"
+    table.write_bytes(b'date = "\xff"')
+    with pytest.raises(ConfigError, match="is no TOML"):
+        read_prices(table)
+
+
+def test_a_missing_table_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"gone\.toml: cannot be read"):
+        read_prices(tmp_path / "gone.toml")
+
+
+def test_the_built_in_prices_are_dated() -> None:
+    assert read_prices().date == "2026-11"
+
+
+COUNTS = st.integers(min_value=0, max_value=90_000)
+
+
+@given(COUNTS, COUNTS, COUNTS)
+def test_cost_is_never_negative_and_grows_with_every_token(
+    read: int, written: int, cached: int
+) -> None:
+    def cost(usage: Usage) -> float:
+        dollars = cost_usd("anthropic:claude-haiku-5-5", usage)
+        assert dollars is not None
+        return dollars
+
+    here = cost(Usage(read, written, cached))
+    assert here >= 0
+    assert cost(Usage(read + 1, written, cached)) > here
+    assert cost(Usage(read, written + 1, cached)) > here
+    assert here <= cost(Usage(read, written, 0))
+
+
+@pytest.mark.parametrize(
+    ("judge", "base_url"),
+    [
+        ("ollama:llama3:8b", None),
+        ("vllm:m", None),
+        ("openai:gpt-6-luna", "http://localhost:8080"),
+        ("anthropic:claude-haiku-5-5", "http://127.0.0.1:8080"),
+    ],
+)
+def test_a_server_on_this_machine_sends_no_bill(judge: str, base_url: str | None) -> None:
+    # Not even one that tells no tokens.
+    assert cost_nusd(judge, Usage(), base_url=base_url) == 0
+    assert worst_nusd(judge, 10**6, 10**6, base_url=base_url) == 0
+
+
+def test_a_server_in_the_network_has_no_known_price() -> None:
+    assert cost_nusd("ollama:m", Usage(1, 1), base_url="http://gpu.example:11434") is None
+
+
+def test_cost_is_counted_in_whole_nano_dollars() -> None:
+    # 2.00 $/M are 2,000 nano-dollars a token, 0.20 are 200, 10.00 are 10,000.
+    cost = cost_nusd("openai:gpt-6-sol", Usage(1_000, 7, tokens_cached=400))
+    assert cost == 600 * 2_000 + 400 * 200 + 7 * 10_000
+
+
+def test_what_is_written_to_the_cache_has_its_own_price() -> None:
+    usage = Usage(1_000, 10, tokens_cached=200, tokens_cache_write=300)
+    cost = cost_nusd("anthropic:claude-sonnet-5-5", usage)
+    assert cost == 500 * 2_000 + 200 * 100 + 300 * 2_500 + 10 * 10_000
+    # Where no such price is known, it is that of any other input.
+    assert cost_nusd("openai:gpt-6-sol", usage) == 800 * 2_000 + 200 * 200 + 10 * 10_000
+
+
+def test_odd_counts_of_the_cache_never_exceed_what_was_read() -> None:
+    usage = Usage(10, 0, tokens_cached=7, tokens_cache_write=10**6)
+    assert cost_nusd("anthropic:claude-sonnet-5-5", usage) == 7 * 100 + 3 * 2_500
+
+
+def test_a_batch_costs_half() -> None:
+    usage = Usage(1_001, 3, tokens_cached=100)
+    single = cost_nusd("openai:gpt-6-luna", usage)
+    assert single is not None
+    assert cost_nusd("openai:gpt-6-luna", usage, batch=True) == -(-single // 2)
+
+
+def test_a_batch_without_a_price_of_its_own_costs_the_same(tmp_path: Path) -> None:
+    table = tmp_path / "prices.toml"
+    table.write_text(ONE_PRICE)
+    cost = cost_nusd(
+        "openai:llama3:8b",
+        Usage(3, 5),
+        base_url="http://localhost:8080",
+        batch=True,
+        table=table,
+    )
+    assert cost == 3 * 500 + 5 * 1_000
+
+
+def test_a_fraction_of_a_nano_dollar_is_rounded_up(tmp_path: Path) -> None:
+    table = tmp_path / "prices.toml"
+    table.write_text(ONE_PRICE.replace("0.5", "0.0004"))
+    cost = cost_nusd("openai:llama3:8b", Usage(1, 0), base_url="http://localhost:8080", table=table)
+    assert cost == 1
+
+
+def test_the_worst_case_is_everything_written_and_nothing_cached() -> None:
+    assert worst_nusd("openai:gpt-6-sol", 1_000, 300) == 1_000 * 2_000 + 300 * 10_000
+    assert worst_nusd("anthropic:claude-sonnet-5-5", 1_000, 300) == 1_000 * 2_500 + 300 * 10_000
+    half = worst_nusd("openai:gpt-6-sol", 1_000, 300, batch=True)
+    assert half == 500 * 2_000 + 150 * 10_000
+    assert worst_nusd("openai:gpt-6-luna", 272_001, 1) is None
+    assert worst_nusd("openai:gpt-7", 1, 1) is None
+    assert worst_nusd("offline", 10**9, 10**9) == 0
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS, st.booleans())
+def test_no_call_costs_more_than_its_worst_case(
+    read: int, written: int, cached: int, into_cache: int, batch: bool
+) -> None:
+    for judge in ("anthropic:claude-haiku-5-5", "openai:gpt-6-astra"):
+        cost = cost_nusd(judge, Usage(read, written, cached, into_cache), batch=batch)
+        worst = worst_nusd(judge, read, written, batch=batch)
+        assert cost is not None
+        assert worst is not None
+        assert 0 <= cost <= worst
+
+
+def test_a_judge_of_a_package_costs_what_the_table_says_and_is_never_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "site")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert cost_nusd("parrot:plain", Usage(1, 1)) is None
+    table = tmp_path / "prices.toml"
+    table.write_text('date = "2026-12"\n[[price]]\njudge = "parrot:plain"\ninput = 1\noutput = 2\n')
+    assert cost_nusd("parrot:plain", Usage(3, 5), table=table) == 3 * 1_000 + 5 * 2_000
+
+
+def test_a_judge_nobody_knows_has_no_price() -> None:
+    with pytest.raises(ConfigError, match="unknown judge"):
+        cost_nusd("parrot:plain", Usage(1, 1))

@@ -1,0 +1,129 @@
+"""Whatever a server says, one of our errors comes of it, and no key is in it."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.errors import JudgeAuthFailed, JudgeError, JudgeQuotaExceeded, JudgeRateLimited
+from faithtui.judges.base import Rung
+from faithtui.judges.providers.batch_protocol import (
+    belongs_to,
+    custom_id_of,
+    moment_or_none,
+    wire_ids,
+)
+from faithtui.judges.providers.endpoints import endpoint_of
+from faithtui.judges.providers.provider_errors import failure
+from faithtui.judges.providers.rate_limits import rate_limits
+from faithtui.judges.providers.secret import Secret
+from tests.judges.questions import KEY, question
+
+ENDPOINT = endpoint_of("openai:small", None)
+WORDS = st.sampled_from(
+    ["error", "message", "code", "type", "param", "detail", "loc", "msg", "details", "error_code"]
+)
+SAID = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from([KEY, "json_schema", "tools", "context length", "content_filter", "image"]),
+    st.none(),
+    st.integers(),
+)
+BODIES = st.recursive(
+    SAID,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(
+    st.integers(300, 599),
+    BODIES,
+    st.sampled_from([None, *Rung]),
+    st.booleans(),
+    st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms", "location"]), st.text()),
+)
+def test_any_answer_becomes_an_error_of_ours_without_the_key(
+    status: int, body: object, rung: Rung | None, with_images: bool, headers: dict[str, str]
+) -> None:
+    assert ENDPOINT is not None
+    error = failure(
+        status,
+        headers,
+        json.dumps(body),
+        ENDPOINT,
+        Secret(KEY),
+        with_images=with_images,
+        rung=rung,
+    )
+    assert isinstance(error, JudgeError)
+    assert KEY not in str(error)
+    assert str(error).isprintable()
+    if status in {401, 402, 403}:
+        assert isinstance(error, JudgeAuthFailed | JudgeQuotaExceeded)
+    if status == 429:
+        assert isinstance(error, JudgeRateLimited | JudgeQuotaExceeded)
+    if isinstance(error, JudgeRateLimited):
+        assert error.retry_after_s is None or error.retry_after_s >= 0
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["x-ratelimit-limit-requests"]), st.text() | st.floats().map(str)
+    )
+)
+def test_a_limit_is_a_number_of_at_least_one_or_unknown(headers: dict[str, str]) -> None:
+    found = rate_limits(headers).requests_per_minute
+    assert found is None or found >= 1
+
+
+@given(
+    st.from_regex(r"[A-Za-z0-9]{1,32}", fullmatch=True),
+    st.lists(st.from_regex(r"[A-Za-z0-9_-]{1,31}", fullmatch=True), min_size=1, unique=True),
+)
+def test_names_in_a_batch_lead_back_to_their_questions(uid: str, ids: list[str]) -> None:
+    wire = wire_ids(uid, [(each, question()) for each in ids], 1_000)
+    assert [custom_id_of(each) for each in wire] == ids
+    assert all(belongs_to(each, uid) for each in wire)
+    assert not any(belongs_to(each, f"{uid}x") for each in wire)
+    assert max(map(len, wire)) <= 64
+
+
+@pytest.mark.parametrize(
+    ("value", "moment"),
+    [
+        (0, datetime(1970, 1, 1, tzinfo=UTC)),
+        ("2026-11-21T20:00:00Z", datetime(2026, 11, 21, 20, tzinfo=UTC)),
+        ("2026-11-21T20:00:00", datetime(2026, 11, 21, 20, tzinfo=UTC)),
+        (None, None),
+        ("soon", None),
+        (10**30, None),
+        (1.5, None),
+    ],
+)
+def test_times_of_both_providers_are_read(value: object, moment: datetime | None) -> None:
+    assert moment_or_none(value) == moment
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "x" * 290 + " Invalid key Zm9v/YmFyQmF6UXV4.",
+        "Invalid key Zm9v/YmFy\n  QmF6UXV4.",
+    ],
+)
+def test_no_part_of_a_key_is_shown_however_it_is_written(said: str) -> None:
+    assert ENDPOINT is not None
+    body = json.dumps({"error": {"message": said}}).replace("/", "\\/")
+    error = failure(500, {}, body, ENDPOINT, Secret("Zm9v/YmFyQmF6UXV4"))
+    assert "Zm9v" not in str(error)
+    assert "QmF6" not in str(error)
+
+
+def test_where_a_server_redirects_to_is_told_without_a_password() -> None:
+    assert ENDPOINT is not None
+    headers = {"location": "https://ann:hunter2@b.example/v1?token=hunter3"}
+    error = failure(302, headers, "", ENDPOINT, Secret(KEY))
+    assert "redirects to …@b.example/v1: use that URL" in str(error)
