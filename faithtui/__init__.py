@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
     from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
     from faithtui.domain.scores import Score, ScoreSet, ScoreState
-    from faithtui.engine.measuring import Call, Measurement, measure, measure_async
+    from faithtui.engine.measure import Call, Measurement, measure, measure_async
     from faithtui.errors import FaithtuiError
     from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
     from faithtui.judges.registry import open_judge
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Assessment": "domain.assessment",
-    "Call": "engine.measuring",
+    "Call": "engine.measure",
     "Claim": "domain.assessment",
     "Conversation": "domain.conversation",
     "Document": "domain.conversation",
@@ -30,7 +30,7 @@ _HOMES = {
     "Judge": "judges.base",
     "JudgeReply": "judges.base",
     "JudgeRequest": "judges.base",
-    "Measurement": "engine.measuring",
+    "Measurement": "engine.measure",
     "Score": "domain.scores",
     "ScoreSet": "domain.scores",
     "ScoreState": "domain.scores",
@@ -40,8 +40,8 @@ _HOMES = {
     "Verdict": "domain.assessment",
     "agreement_report": "agreement.report.report",
     "build": "metrics.registry",
-    "measure": "engine.measuring",
-    "measure_async": "engine.measuring",
+    "measure": "engine.measure",
+    "measure_async": "engine.measure",
     "open_judge": "judges.registry",
     "single_turn": "domain.conversation",
 }

@@ -9,7 +9,7 @@ from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.cli.run_outcome import exit_code, how_to_go_on
 from faithtui.cli.running import PATIENCE_S, around_of
 from faithtui.config import load_settings
-from faithtui.engine import batch_files, batching
+from faithtui.engine.batches import batch_run, files
 from faithtui.errors import InputError
 from faithtui.store.records import RunState
 
@@ -65,9 +65,7 @@ def export(
     with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = run_id(opened, run)
         count = asyncio.run(
-            batch_files.export_questions(
-                opened, number, file, around=around_of(settings, image_hosts)
-            )
+            files.export_questions(opened, number, file, around=around_of(settings, image_hosts))
         )
         row = opened.runs.row(number)
     if as_json:
@@ -86,7 +84,7 @@ def import_(store: Path | None, run: str, file: Path, *, as_json: bool) -> int:
     with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = run_id(opened, run)
         brought = asyncio.run(
-            batch_files.import_answers(opened, number, file, around=around_of(settings))
+            files.import_answers(opened, number, file, around=around_of(settings))
         )
         row = opened.runs.row(number)
     if as_json:
@@ -125,7 +123,7 @@ def cancel(store: Path | None, run: str, *, as_json: bool) -> int:
     settings = load_settings()
     with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = run_id(opened, run)
-        out = asyncio.run(batching.cancel(opened, number, around=around_of(settings)))
+        out = asyncio.run(batch_run.cancel(opened, number, around=around_of(settings)))
     if as_json:
         put_json({"run": number, "batches": out.batches, "questions": out.questions})
     elif out.questions:

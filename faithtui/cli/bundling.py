@@ -9,7 +9,7 @@ from faithtui.cli.output import plural, put, put_document, put_json, put_written
 from faithtui.config import load_settings
 from faithtui.domain.bundles import ConversationName
 from faithtui.domain.plain import visible_line
-from faithtui.engine.bundling import (
+from faithtui.engine.review.label_bundles import (
     MergeResult,
     export_labels,
     label_lines,

@@ -7,11 +7,11 @@ from faithtui.cli.figures_json import estimate_json
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.config import load_settings
-from faithtui.engine.changing import RunChange, changed
-from faithtui.engine.checking import check_for_moment
-from faithtui.engine.conversation_json import integrity_json
-from faithtui.engine.judged_conversations import integrity_sentence
-from faithtui.engine.splitting import read_split
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.run_checks import check_for_moment
+from faithtui.engine.review.conversation_json import integrity_json
+from faithtui.engine.review.run_comparison import RunChange, changed
+from faithtui.engine.review.splits import read_split
 from faithtui.store.records import RunRow
 
 

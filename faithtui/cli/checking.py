@@ -12,7 +12,7 @@ from faithtui.config import load_configured
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity import FindingKind
 from faithtui.domain.integrity_words import WORDS
-from faithtui.engine.checking import check_run
+from faithtui.engine.integrity.run_checks import check_run
 from faithtui.errors import ConfigError
 from faithtui.store.records import FindingRow, FindingSummary
 from faithtui.store.store import Store

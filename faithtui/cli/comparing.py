@@ -2,8 +2,8 @@
 
 from faithtui.cli.output import Column, put, put_table
 from faithtui.domain.scores import Score
-from faithtui.engine.conversation_json import integrity_json
-from faithtui.engine.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.review.conversation_json import integrity_json
 from faithtui.metrics.registry import entry
 from faithtui.store.records import ComparedCell, ComparedRun, CompareView, ItemState
 

@@ -13,10 +13,10 @@ from faithtui.config import load_configured
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.engine import demo as project
-from faithtui.engine import runner
-from faithtui.engine.conversation_json import integrity_json
-from faithtui.engine.judged_conversations import integrity_sentence
-from faithtui.engine.reporting import RunAgreement, run_agreement
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.review.agreement_report import RunAgreement, run_agreement
+from faithtui.engine.review.conversation_json import integrity_json
+from faithtui.engine.runs import runner
 from faithtui.paths import demo_store
 from faithtui.store.store import Store
 

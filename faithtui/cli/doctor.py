@@ -13,9 +13,9 @@ from faithtui.cli.delete import format_counts
 from faithtui.cli.opening import open_store, store_path
 from faithtui.cli.output import name_store, plural, put, put_json
 from faithtui.config import Settings, load_settings
-from faithtui.engine.circumstances import Circumstances, circumstances
-from faithtui.engine.trying import try_judge
-from faithtui.engine.unstored_replies import UnstoredReplies
+from faithtui.engine.calls.unstored_replies import UnstoredReplies
+from faithtui.engine.judge_check import try_judge
+from faithtui.engine.runs.environment import Circumstances, circumstances
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
 from faithtui.judges.providers.api_keys import VARIABLES, how_to_give
 from faithtui.judges.providers.endpoints import is_ours

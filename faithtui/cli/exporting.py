@@ -10,9 +10,9 @@ from faithtui.cli.output import plural, put_document, put_written, say
 from faithtui.config import load_settings
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split
-from faithtui.engine.annotations import annotated_answers
-from faithtui.engine.examples import ExampleOrder, examples_of
-from faithtui.engine.splitting import opened_test, read_split
+from faithtui.engine.review.examples import ExampleOrder, examples_of
+from faithtui.engine.review.ragas_annotations import annotated_answers
+from faithtui.engine.review.splits import opened_test, read_split
 from faithtui.errors import ConfigError
 from faithtui.files import check_target, write_text
 from faithtui.interchange.examples import example_lines

@@ -16,9 +16,9 @@ from faithtui.cli.reporting import read_word
 from faithtui.cli.streams import ReaderGone
 from faithtui.config import load_settings
 from faithtui.domain.ids import SampleId
-from faithtui.engine import gating
-from faithtui.engine.checking import check_for_moment
-from faithtui.engine.gating import GateOrder, GateResult
+from faithtui.engine.integrity.run_checks import check_for_moment
+from faithtui.engine.review import gate as gate_run
+from faithtui.engine.review.gate import GateOrder, GateResult
 from faithtui.errors import ConfigError, FaithtuiError
 
 BROKEN = EXIT_CODES[Outcome.STALE]
@@ -73,7 +73,7 @@ def gate(store: Path | None, run: str, order: GateOrder, *, as_json: bool) -> in
         opened.refuse_changed_labels()
         number = run_id(opened, run)
         check_for_moment(opened, number)
-        result = gating.gate(opened, number, order)
+        result = gate_run.gate(opened, number, order)
     _print(result, as_json=as_json)
     return EXIT_CODES[result.outcome]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from faithtui.cli.opening import open_store
 from faithtui.cli.output import hint, plural, put, put_json, say
 from faithtui.config import load_settings
-from faithtui.engine.importing import FileImport, ImportProgress, ImportResult, import_files
+from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.errors import ConfigError, InputError
 
 FORMATS = ("auto", "jsonl")

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 
 from faithtui.cli.output import Column, put, put_json, put_table, say
 from faithtui.config import load_settings
-from faithtui.engine.circumstances import circumstances
-from faithtui.engine.preview_figures import dollars
-from faithtui.engine.trying import Trial, try_judge
+from faithtui.engine.judge_check import Trial, try_judge
+from faithtui.engine.preview.estimates import dollars
+from faithtui.engine.runs.environment import circumstances
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.judges.deadlines import check_timeout
 from faithtui.judges.plugins import plugged_in

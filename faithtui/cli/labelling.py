@@ -12,7 +12,7 @@ from faithtui.cli.opening import open_store, reviewing_as, run_id, show_app, sto
 from faithtui.config import Settings, load_configured
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.plain import visible_line
-from faithtui.engine.queues import (
+from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,

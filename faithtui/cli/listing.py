@@ -16,10 +16,10 @@ from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.labels import LabelSet
 from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, left_out_words
-from faithtui.engine.checking import check_for_moment
-from faithtui.engine.conversation_json import item_json, run_json, view_json
-from faithtui.engine.judged_conversations import integrity_sentence
-from faithtui.engine.run_workers import read_run, read_runs
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.run_checks import check_for_moment
+from faithtui.engine.review.conversation_json import item_json, run_json, view_json
+from faithtui.engine.runs.workers import read_run, read_runs
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
 from faithtui.metrics.registry import entry

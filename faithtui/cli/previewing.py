@@ -7,10 +7,10 @@ from itertools import groupby
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.domain.ids import RunId
 from faithtui.domain.judge_names import judge_title
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.preview_figures import Preview, sentence
-from faithtui.engine.previewing import preview, preview_runs
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.preview.estimates import Preview, sentence
+from faithtui.engine.preview.run_preview import preview, preview_runs
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
 
 _COLUMNS = (

@@ -10,8 +10,8 @@ from typing import TextIO, assert_never
 from faithtui.cli.output import plural, put_json
 from faithtui.domain.event_words import WAYS, failure_words
 from faithtui.domain.plain import visible, visible_line
-from faithtui.engine.budgeting import NUSD, Caps
-from faithtui.engine.events import (
+from faithtui.engine.calls.budget import NUSD, Caps
+from faithtui.engine.runs.events import (
     BatchRead,
     BatchSent,
     CallRetried,

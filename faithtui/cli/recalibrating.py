@@ -8,7 +8,7 @@ from faithtui.agreement.statistics.calibration import Bin
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.config import load_settings
-from faithtui.engine.recalibrating import (
+from faithtui.engine.review.recalibration import (
     RecalibrationPreview,
     apply,
     in_force,

@@ -12,8 +12,8 @@ from faithtui.cli.output import plural, put, put_document, put_json, say
 from faithtui.cli.seeing import record_conversations
 from faithtui.config import load_configured
 from faithtui.domain.ids import ConversationId, SampleId
-from faithtui.engine.checking import check_for_moment
-from faithtui.engine.reporting import (
+from faithtui.engine.integrity.run_checks import check_for_moment
+from faithtui.engine.review.agreement_report import (
     FILES,
     Format,
     RunAgreement,
@@ -21,7 +21,7 @@ from faithtui.engine.reporting import (
     run_agreement,
     write_files,
 )
-from faithtui.engine.splitting import opened_test, read_split, test_among
+from faithtui.engine.review.splits import opened_test, read_split, test_among
 from faithtui.errors import ConfigError
 from faithtui.store.store import Store
 

@@ -22,16 +22,16 @@ from faithtui.domain.failure_limit import FailureLimit
 from faithtui.domain.ids import RunId
 from faithtui.domain.image_addresses import read_host
 from faithtui.domain.scores import left_out_words
-from faithtui.engine import planner, runner
-from faithtui.engine.budgeting import NUSD, Caps
-from faithtui.engine.circumstances import Circumstances, circumstances
-from faithtui.engine.control import RunControl
-from faithtui.engine.conversation_json import integrity_json
-from faithtui.engine.events import RunEnded, RunEvent
-from faithtui.engine.image_hosts import find_image_hosts
-from faithtui.engine.judged_conversations import integrity_sentence
-from faithtui.engine.requests import RunRequest
-from faithtui.engine.splitting import read_split
+from faithtui.engine.calls.budget import NUSD, Caps
+from faithtui.engine.calls.image_hosts import find_image_hosts
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.review.conversation_json import integrity_json
+from faithtui.engine.review.splits import read_split
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.environment import Circumstances, circumstances
+from faithtui.engine.runs.events import RunEnded, RunEvent
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, ExportError, StoreError
 from faithtui.judges.deadlines import check_timeout
 from faithtui.judges.providers.endpoints import is_ours

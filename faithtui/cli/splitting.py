@@ -8,7 +8,7 @@ from faithtui.cli.opening import open_store
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.config import load_settings
 from faithtui.domain.splits import SPLITS, Split
-from faithtui.engine.splitting import make_split
+from faithtui.engine.review.splits import make_split
 from faithtui.errors import ConfigError
 from faithtui.store.splits import MadeSplit, SplitCount, TestOpening
 

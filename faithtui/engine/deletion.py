@@ -6,9 +6,9 @@ from pathlib import Path
 
 from faithtui.domain.conversation import content_hash
 from faithtui.domain.ids import ConversationId, RunId
-from faithtui.engine.leasing import is_gone
-from faithtui.engine.run_workers import read_run
-from faithtui.engine.unstored_replies import UnstoredReplies
+from faithtui.engine.calls.leases import is_gone
+from faithtui.engine.calls.unstored_replies import UnstoredReplies
+from faithtui.engine.runs.workers import read_run
 from faithtui.errors import InputError, StoreError
 from faithtui.interchange.readers import read_records, source_name
 from faithtui.store.deletion_records import Deleted, DeletionGuard, DeletionKind

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import faithtui
 from faithtui.domain.ids import RunId
-from faithtui.engine import planner
-from faithtui.engine.importing import ImportProgress, import_files
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.dataset_import import ImportProgress, import_files
+from faithtui.engine.runs import planner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.registry import judge_fingerprint
 from faithtui.store.records import RunRow, RunState

@@ -25,7 +25,7 @@ def written_report(session: Session, run: RunId, settings: "ReportSettings | Non
     Raises:
         ExportError: It cannot be written.
     """
-    from faithtui.engine.reporting import FILES, write_report
+    from faithtui.engine.review.agreement_report import FILES, write_report
 
     directory = session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"
     write_report(session.store, run, tuple(FILES), directory, settings=settings)

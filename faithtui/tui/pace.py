@@ -7,7 +7,7 @@ its gauges are as new as the snapshot.
 from collections import deque
 from dataclasses import dataclass
 
-from faithtui.engine.events import RunSnapshot
+from faithtui.engine.runs.events import RunSnapshot
 
 LOOK_BACK_S = 60.0
 """How much of the past counts as the present."""

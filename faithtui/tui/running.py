@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual import on, work
 
 from faithtui.domain.plain import visible_line
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs.request import RunRequest
 from faithtui.store.run_records import RunState
 from faithtui.tui.messages import NewRunWanted, ResumeWanted
 from faithtui.tui.moving import MovingApp
@@ -17,7 +17,7 @@ from faithtui.tui.session import Session
 
 if TYPE_CHECKING:
     from faithtui.domain.ids import RunId
-    from faithtui.engine.background import BackgroundRun
+    from faithtui.engine.runs.background import BackgroundRun
     from faithtui.store.store import Store
 
 
@@ -177,15 +177,15 @@ def _remembered(store: "Store") -> dict[str, dict[str, str]]:
 
 def _foreseen(session: Session, requests: Sequence[RunRequest]) -> str:
     # Imported here, on a thread: it brings what judges are made of.
-    from faithtui.engine.preview_figures import sentence
-    from faithtui.engine.previewing import preview
+    from faithtui.engine.preview.estimates import sentence
+    from faithtui.engine.preview.run_preview import preview
 
     return sentence(preview(session.store, requests, around=session.circumstances()))
 
 
 def _planned(session: Session, requests: Sequence[RunRequest]) -> list["RunId"]:
     """Write runs down as planned, after all of them were checked."""
-    from faithtui.engine import planner
+    from faithtui.engine.runs import planner
 
     for request in requests:
         planner.metric_of(request)
@@ -195,6 +195,6 @@ def _planned(session: Session, requests: Sequence[RunRequest]) -> list["RunId"]:
 
 def _begun(session: Session, run: "RunId") -> "BackgroundRun":
     """Go on with a run in the background, under the limits that all runs of the app share."""
-    from faithtui.engine.background import BackgroundRun
+    from faithtui.engine.runs.background import BackgroundRun
 
     return BackgroundRun.resume(session.store, run, around=session.circumstances())

@@ -19,9 +19,9 @@ from faithtui.tui.viewer import Pictures, open_outside
 
 if TYPE_CHECKING:
     from faithtui.config import Configured, Settings
-    from faithtui.engine.background import BackgroundRun
-    from faithtui.engine.circumstances import Circumstances
-    from faithtui.engine.events import RunSnapshot
+    from faithtui.engine.runs.background import BackgroundRun
+    from faithtui.engine.runs.environment import Circumstances
+    from faithtui.engine.runs.events import RunSnapshot
     from faithtui.store.store import Store
 
 IdT = TypeVar("IdT", bound=int)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from faithtui.config import Settings
-    from faithtui.engine.circumstances import Circumstances
+    from faithtui.engine.runs.environment import Circumstances
 
 
 class _Wanted(NamedTuple):
@@ -41,7 +41,7 @@ class Sharing:
         Raises:
             ConfigError: The price table or the redaction cannot be used.
         """
-        from faithtui.engine.circumstances import circumstances
+        from faithtui.engine.runs.environment import circumstances
 
         wanted = _Wanted()
         if settings is not None:

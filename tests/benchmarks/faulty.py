@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from faithtui.domain.ids import RunId
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.judges.registry import open_judge
 from faithtui.store.store import Store
 from tests.judges.faults import Fault

@@ -32,7 +32,7 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoringRule
-from faithtui.engine.pausing import collector_paused
+from faithtui.engine.runs.gc_pause import collector_paused
 from tests.agreement.report.building import readings
 from tests.benchmarks.measuring import ROOT, best_of, ms, ratio, seconds, table
 

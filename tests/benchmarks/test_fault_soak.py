@@ -21,8 +21,8 @@ from pathlib import Path
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine import planner
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 from tests.benchmarks.faulty import ROOT, go_on, provider, rule

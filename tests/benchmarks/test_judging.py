@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.judges.embedded.embedded_judge import judge
 from tests.benchmarks.measuring import best_of, ms, ratio, seconds, serving, table
 from tests.engine.building import conversation, planned, store_with

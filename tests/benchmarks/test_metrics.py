@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from faithtui.domain.conversation import Conversation
-from faithtui.engine.asking import Asker
-from faithtui.engine.keeping import MemoryReplies
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.reply_cache import MemoryReplies
 from faithtui.judges.base import Judge
 from faithtui.judges.registry import open_judge
 from faithtui.metrics.base import Metric

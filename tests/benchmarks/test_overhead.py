@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from faithtui.engine import planner, runner
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.benchmarks.faulty import ROOT, provider

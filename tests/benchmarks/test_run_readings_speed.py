@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.reporting import RunAgreement, render, run_agreement
+from faithtui.engine.review.agreement_report import RunAgreement, render, run_agreement
 from faithtui.store.store import Store
 from tests.benchmarks.big_store import CLAIMS, build
 from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table

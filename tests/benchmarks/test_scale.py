@@ -16,8 +16,8 @@ import pytest
 
 from faithtui.domain.filters import Scope, read_filter
 from faithtui.domain.ids import RunId
-from faithtui.engine import planner
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
 from faithtui.tui import format as fmt
 from faithtui.tui.finding import ground_for

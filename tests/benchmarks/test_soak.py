@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.store.store import Store
 from tests.benchmarks.measuring import app, environment, table
 from tests.engine.building import conversation, planned, store_with

@@ -10,7 +10,7 @@ from pathlib import Path
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.review import Action
-from faithtui.engine.importing import import_files
+from faithtui.engine.dataset_import import import_files
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.benchmarks.conftest import LABELS

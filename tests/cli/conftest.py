@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from faithtui.cli.main import main
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 

@@ -11,8 +11,8 @@ import pytest
 from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
-from faithtui.engine.examples import ExampleOrder, examples_of
-from faithtui.engine.splitting import make_split
+from faithtui.engine.review.examples import ExampleOrder, examples_of
+from faithtui.engine.review.splits import make_split
 from faithtui.interchange.examples import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli

@@ -10,10 +10,10 @@ import typer.main
 from faithtui.cli import running
 from faithtui.cli.main import app
 from faithtui.domain.review import Action
-from faithtui.engine import planner, runner
-from faithtui.engine.control import RunControl
-from faithtui.engine.importing import import_files
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.dataset_import import import_files
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -474,7 +474,7 @@ def test_a_run_that_the_store_stops_says_how_to_go_on(
 
     with Store.open(judged) as store:
         run = planned(store)
-        monkeypatch.setattr("faithtui.engine.runner.execute", stopped)
+        monkeypatch.setattr("faithtui.engine.runs.runner.execute", stopped)
         with pytest.raises(StoreError, match="damaged"):
             running.execute(store, run, as_json=False)
     assert f"faithtui run --resume {run}" in capsys.readouterr().err

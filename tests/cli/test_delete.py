@@ -12,7 +12,7 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
-from faithtui.engine.unstored_replies import UnstoredReplies
+from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.store.records import AskedReply, RunState, StoredReply, WorkerRow
 from faithtui.store.store import Store, utc_now
 from tests.cli.conftest import Cli

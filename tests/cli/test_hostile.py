@@ -19,7 +19,7 @@ from faithtui.domain.integrity import Finding, FindingKind
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoringRule, window_score
 from faithtui.domain.windows import interactions, sliding
-from faithtui.engine.bundling import merge_files
+from faithtui.engine.review.label_bundles import merge_files
 from faithtui.errors import InputError
 from faithtui.interchange.bundles import read_bundle
 from faithtui.store.records import CheckedItem, ItemState, RunState

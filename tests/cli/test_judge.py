@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from tests.cli.conftest import Cli
 from tests.engine.building import opened, planned, store_with

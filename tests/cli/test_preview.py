@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from faithtui.cli import previewing
-from faithtui.engine import planner
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, store_with

@@ -7,8 +7,8 @@ import pytest
 
 from faithtui.cli.progress import ProgressLine
 from faithtui.domain.ids import RunId
-from faithtui.engine.budgeting import Caps
-from faithtui.engine.events import (
+from faithtui.engine.calls.budget import Caps
+from faithtui.engine.runs.events import (
     CallRetried,
     Draining,
     Progress,

@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.cli.run_outcome import exit_code, gravest
 from faithtui.domain.ids import RunId
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli

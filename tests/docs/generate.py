@@ -36,8 +36,9 @@ from faithtui.domain import estimates
 from faithtui.domain.conversation import Turn
 from faithtui.domain.estimates import Reason
 from faithtui.domain.windows import interactions, sliding
-from faithtui.engine import demo, runner
-from faithtui.engine.reporting import run_agreement
+from faithtui.engine import demo
+from faithtui.engine.review.agreement_report import run_agreement
+from faithtui.engine.runs import runner
 from faithtui.errors import FaithtuiError
 from faithtui.judges import base as judges
 from faithtui.judges import registry as judge_registry

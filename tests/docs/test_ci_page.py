@@ -18,10 +18,10 @@ from faithtui.agreement.gate.certificate import Certificate
 from faithtui.agreement.gate.certificate_file import read_certificate
 from faithtui.agreement.gate.thresholds import EXIT_CODES, Thresholds
 from faithtui.domain.tasks import ExtractClaims, FindEvidence
-from faithtui.engine import planner, runner
-from faithtui.engine.gating import MANY_FAILED
-from faithtui.engine.importing import import_files
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.dataset_import import import_files
+from faithtui.engine.review.gate import MANY_FAILED
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.replay_judge import prompt_sha256
 from faithtui.store.store import Store

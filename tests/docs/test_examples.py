@@ -7,7 +7,7 @@ import pytest
 
 from tests.docs.generate import DOCS
 
-MODULES = ("faithtui.domain.conversation", "faithtui.engine.measuring")
+MODULES = ("faithtui.domain.conversation", "faithtui.engine.measure")
 
 
 @pytest.mark.parametrize("name", MODULES)

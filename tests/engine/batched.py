@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from faithtui.domain.ids import RunId
-from faithtui.engine import planner, runner
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.events import RunEvent
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import RunEvent
+from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

@@ -15,8 +15,8 @@ from faithtui.domain.tasks import (
     ExtractTruths,
     FindEvidence,
 )
-from faithtui.engine import planner
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import JudgeError
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.store.store import Store

@@ -10,8 +10,8 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
 from faithtui.domain.tasks import FindEvidence
-from faithtui.engine import planner, runner
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.replay_judge import prompt_sha256
 from faithtui.store.store import Store

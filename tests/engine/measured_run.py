@@ -14,8 +14,8 @@ from pathlib import Path
 
 import openai  # noqa: F401 (its size is the SDK's and not that of a run)
 
-from faithtui.engine.background import BackgroundRun
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs.background import BackgroundRun
+from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
 
 TICK_S = 0.005

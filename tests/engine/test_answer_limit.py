@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import pytest
 
 from faithtui import single_turn
-from faithtui.engine.answer_limit import MOST_ANSWERS
-from faithtui.engine.asking import Asker, BoundAsk
-from faithtui.engine.keeping import MemoryReplies
+from faithtui.engine.calls.answer_limit import MOST_ANSWERS
+from faithtui.engine.calls.ask import Asker, BoundAsk
+from faithtui.engine.calls.reply_cache import MemoryReplies
 from faithtui.errors import FaithtuiError, JudgeAnswersUsedUp, JudgeError
 from faithtui.judges.registry import open_judge
 from faithtui.metrics.base import AGAIN, Metric, Question

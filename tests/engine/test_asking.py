@@ -9,9 +9,9 @@ import pytest
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.domain.tasks import ExplainScore
-from faithtui.engine.asking import DOUBLINGS, REPAIRS, Asker
-from faithtui.engine.keeping import Asked, MemoryReplies, reply_key
-from faithtui.engine.sending import (
+from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS, Asker
+from faithtui.engine.calls.reply_cache import Asked, MemoryReplies, reply_key
+from faithtui.engine.calls.send import (
     ATTEMPTS,
     LONGEST_WAIT_S,
     OUTAGE_FAILURES,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine.background import BackgroundRun
-from faithtui.engine.events import RunEnded
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs.background import BackgroundRun
+from faithtui.engine.runs.events import RunEnded
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, StoreError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

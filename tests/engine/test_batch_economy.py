@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine import planner, runner
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.events import RunEvent
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import RunEvent
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.prices import Price, PriceTable
 from faithtui.store.records import RunState

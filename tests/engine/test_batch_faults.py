@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from faithtui.engine import batching, runner
-from faithtui.engine.batch_desk import TRIES
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.events import RunEvent
+from faithtui.engine.batches import batch_run
+from faithtui.engine.batches.question_collector import TRIES
+from faithtui.engine.runs import runner
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import RunEvent
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.batches import open_batches
 from faithtui.judges.redaction import Redact
@@ -277,7 +278,7 @@ async def test_a_batch_the_provider_does_not_have_is_not_bought_again_unasked(
     assert f"does not have the batch {lost.id}" in reason
     assert f"faithtui batch cancel {run}" in reason
     assert anyone.batches.batches == []
-    out = await batching.cancel(store, run)
+    out = await batch_run.cancel(store, run)
     assert out.questions == len(lost.requests)
     assert store.batches.out(run).questions == 0
     assert (await come_back(store, run))[-1] is RunState.DONE
@@ -289,7 +290,7 @@ async def test_cancelling_asks_the_provider_and_keeps_what_was_answered(
 ) -> None:
     run = anyone.plan(store)
     await once(store, run)
-    await batching.cancel(store, run)
+    await batch_run.cancel(store, run)
     assert anyone.batches.batches[0].cancelled
     assert store.runs.row(run).state is RunState.CANCELLED
     assert store.batches.out(run).batches == 1, "it is still to be read"
@@ -303,14 +304,14 @@ async def test_cancelling_a_batch_without_a_receipt_finds_it_or_lets_it_be(
     run = openai.plan(store)
     openai.batches.loses_creations = 1
     await once(store, run)
-    await batching.cancel(store, run)
+    await batch_run.cancel(store, run)
     assert openai.batches.batches[0].cancelled
     store.conversations.import_batch([conversation("new", 1)])
     other = openai.plan(store, metric="ragas-faithfulness")
     openai.server.batches = Deaf(openai.batches)
     await once(store, other)
     assert store.batches.open_of(other)
-    await batching.cancel(store, other)
+    await batch_run.cancel(store, other)
     assert store.batches.open_of(other) == ()
 
 
@@ -505,7 +506,7 @@ async def test_a_provider_that_says_nothing_leaves_the_run_waiting(
     slow = Slow(openai.batches)
     openai.server.batches = slow
     clients = open_batches("openai:w", base_url=openai.server.url, timeout_s=0.3)
-    assert await batching.advance(store, run, silent, clients=clients) is RunState.WAITING
+    assert await batch_run.advance(store, run, silent, clients=clients) is RunState.WAITING
     slow.go_on.set()
     assert "within 0.3 s" in (store.runs.row(run).reason or "")
     openai.server.batches = openai.batches

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.engine import batching, planner, runner
-from faithtui.engine.batch_files import Imported, export_questions, import_answers
-from faithtui.engine.batch_wave import AT_ONCE
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.batches import batch_run
+from faithtui.engine.batches.files import Imported, export_questions, import_answers
+from faithtui.engine.batches.wave import AT_ONCE
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.store.batch_records import BY_FILE
 from faithtui.store.records import ItemState, RunState
@@ -130,7 +131,7 @@ async def test_what_is_in_a_file_counts_as_asked(store: Store, tmp_path: Path) -
     with pytest.raises(ExportError, match="is there already"):
         await export_questions(store, other, tmp_path / "q.jsonl")
     # Lost, it is given up, and its questions can be asked again.
-    await batching.cancel(store, run)
+    await batch_run.cancel(store, run)
     assert store.runs.row(run).state is RunState.CANCELLED
     assert await export_questions(store, run, tmp_path / "again.jsonl") == count
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from faithtui.engine import batch_shipping, runner
-from faithtui.engine.background import BackgroundRun
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.events import BatchRead, BatchSent, ItemFinished, RunEnded, RunEvent
+from faithtui.engine.batches import submission
+from faithtui.engine.runs import runner
+from faithtui.engine.runs.background import BackgroundRun
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import BatchRead, BatchSent, ItemFinished, RunEnded, RunEvent
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.batched import AnsweringJudge, Provider, come_back, judged, provider
@@ -137,7 +138,7 @@ async def test_batches_hold_no_more_than_they_may(
     name: str,
     most: int,
 ) -> None:
-    monkeypatch.setattr(batch_shipping, name, most)
+    monkeypatch.setattr(submission, name, most)
     expected, judge = await asked_singly(tmp_path / "single.db")
     run = openai.plan(store)
     assert (await come_back(store, run))[-1] is RunState.DONE
@@ -155,7 +156,7 @@ async def test_batches_hold_no_more_than_they_may(
 async def test_a_question_larger_than_a_batch_fails_its_conversation(
     store: Store, openai: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch_shipping, "MOST_BYTES", 100)
+    monkeypatch.setattr(submission, "MOST_BYTES", 100)
     run = openai.plan(store)
     assert await come_back(store, run) == [RunState.DONE]
     reasons = store.runs.reasons(run, ItemState.FAILED)
@@ -166,7 +167,7 @@ async def test_a_question_larger_than_a_batch_fails_its_conversation(
 async def test_a_run_cut_short_while_it_was_sent_sends_the_rest_next_time(
     store: Store, openai: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch_shipping, "MOST_QUESTIONS", 2)
+    monkeypatch.setattr(submission, "MOST_QUESTIONS", 2)
     openai.batches.polls_until_end = 99
     run = openai.plan(store)
     cutting: list[asyncio.Task[RunState]] = []

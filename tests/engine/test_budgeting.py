@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.engine.asking import Asker
-from faithtui.engine.budgeting import NUSD, Budget, Caps, Spent
-from faithtui.engine.keeping import MemoryReplies
-from faithtui.engine.sending import Tally
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.budget import NUSD, Budget, Caps, Spent
+from faithtui.engine.calls.reply_cache import MemoryReplies
+from faithtui.engine.calls.send import Tally
 from faithtui.errors import BudgetReached, JudgeReplyInvalid, JudgeRequestRejected
 from tests.engine.test_asking import GOOD, ITEM, Answer, ScriptedJudge, question
 

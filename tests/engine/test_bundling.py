@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.review import Action
-from faithtui.engine import runner
-from faithtui.engine.bundling import export_labels, merge_files
+from faithtui.engine.review.label_bundles import export_labels, merge_files
+from faithtui.engine.runs import runner
 from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with
 

@@ -8,9 +8,9 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity import FindingKind
 from faithtui.domain.labels import FAITHFULNESS
-from faithtui.engine import runner
-from faithtui.engine.checking import BackgroundCheck, check_run
-from faithtui.engine.judged_conversations import vocabulary
+from faithtui.engine.integrity.judged_conversations import vocabulary
+from faithtui.engine.integrity.run_checks import BackgroundCheck, check_run
+from faithtui.engine.runs import runner
 from faithtui.store.records import RunSpec
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with

@@ -7,8 +7,8 @@ import pytest
 
 from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.asking import REPAIRS
-from faithtui.engine.circuit_breaker import CircuitBreaker
+from faithtui.engine.calls.ask import REPAIRS
+from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.errors import JudgeKeepsFailing
 from faithtui.store.records import RunState
 from tests.engine.under_faults import STEPS, filled, judged, providers, soon

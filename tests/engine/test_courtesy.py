@@ -2,9 +2,9 @@ import asyncio
 import threading
 from pathlib import Path
 
-from faithtui.engine.background import BackgroundRun
-from faithtui.engine.courtesy import Courtesy
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs.background import BackgroundRun
+from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.yield_to_ui import Courtesy
 from faithtui.store.records import RunState
 from tests.engine.building import conversation, store_with
 from tests.engine.willing_server import willing_server

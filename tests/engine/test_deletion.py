@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.engine import deletion, planner, runner
-from faithtui.engine.batch_files import export_questions
-from faithtui.engine.requests import RunRequest
-from faithtui.engine.unstored_replies import UnstoredReplies
+from faithtui.engine import deletion
+from faithtui.engine.batches.files import export_questions
+from faithtui.engine.calls.unstored_replies import UnstoredReplies
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.store.records import AskedReply, ItemState, RunState, StoredReply, WorkerRow
 from faithtui.store.store import Store, utc_now

@@ -10,8 +10,8 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.examples import Example
 from faithtui.domain.ids import RunId
 from faithtui.domain.limits import NOTE
-from faithtui.engine.annotations import annotated_answers
-from faithtui.engine.examples import ExampleOrder, examples_of, keep, kept
+from faithtui.engine.review.examples import ExampleOrder, examples_of, keep, kept
+from faithtui.engine.review.ragas_annotations import annotated_answers
 from faithtui.errors import ConfigError, StoreError
 from faithtui.files import write_text
 from faithtui.interchange.examples import example_lines, read_examples

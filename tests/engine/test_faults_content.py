@@ -14,7 +14,7 @@ import pytest
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.store.records import ItemState, RunState
 from tests.engine.building import store_with
 from tests.engine.under_faults import (

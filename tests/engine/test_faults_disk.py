@@ -16,10 +16,10 @@ import pytest
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.events import RunEvent, StoreTroubled
-from faithtui.engine.keeping import Asked
-from faithtui.engine.recording import FLOOR_BYTES, Recorder, StoreReplies
-from faithtui.engine.unstored_replies import UnstoredReplies
+from faithtui.engine.calls.reply_cache import Asked
+from faithtui.engine.calls.unstored_replies import UnstoredReplies
+from faithtui.engine.runs.events import RunEvent, StoreTroubled
+from faithtui.engine.runs.recorder import FLOOR_BYTES, Recorder, StoreReplies
 from faithtui.errors import StoreError, StoreFull
 from faithtui.store.records import AskedReply, RunState, StoredReply
 from faithtui.store.store import Store

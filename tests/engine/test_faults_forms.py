@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.events import WayChanged
-from faithtui.engine.ladder import MOST_WASTED
+from faithtui.engine.calls.output_format_fallback import MOST_WASTED
+from faithtui.engine.runs.events import WayChanged
 from faithtui.judges.base import Rung
 from faithtui.store.records import RunState
 from tests.engine.under_faults import Ran, filled, in_every_way, judged, providers

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.events import RunEnded
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import RunEnded
 from faithtui.store.records import RunState
 from tests.engine.under_faults import STEPS, environment, filled, judged, providers
 from tests.judges.fault_server import FaultConfig, Rule, fault_server

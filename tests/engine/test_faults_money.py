@@ -9,8 +9,8 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.budgeting import NUSD
-from faithtui.engine.circumstances import Circumstances
+from faithtui.engine.calls.budget import NUSD
+from faithtui.engine.runs.environment import Circumstances
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.prices import read_prices
 from faithtui.metrics import prompting

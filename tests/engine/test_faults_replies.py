@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreSet, ScoreState
-from faithtui.engine.answer_limit import MOST_ANSWERS
-from faithtui.engine.asking import DOUBLINGS, REPAIRS
+from faithtui.engine.calls.answer_limit import MOST_ANSWERS
+from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS
 from faithtui.metrics.again import ASKED_AGAIN
 from faithtui.store.records import ItemState, RunState
 from tests.engine.under_faults import (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.events import RunEvent, StoreTroubled
+from faithtui.engine.runs.events import RunEvent, StoreTroubled
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.engine.building import conversation

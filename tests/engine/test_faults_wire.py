@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.batch_desk import TRIES
-from faithtui.engine.sending import ATTEMPTS
+from faithtui.engine.batches.question_collector import TRIES
+from faithtui.engine.calls.send import ATTEMPTS
 from faithtui.store.records import ItemState, RunState
 from tests.engine.under_faults import STEPS, filled, in_every_way, judged, providers
 from tests.judges.fault_server import FaultServer, Rule, fault_server

@@ -18,9 +18,9 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.examples import Example
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
-from faithtui.engine import certifying
-from faithtui.engine.examples import keep
-from faithtui.engine.gating import GateOrder, GateResult, gate
+from faithtui.engine.review import certificates
+from faithtui.engine.review.examples import keep
+from faithtui.engine.review.gate import GateOrder, GateResult, gate
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.store.records import RunSpec, RunState
 from faithtui.store.store import Store
@@ -186,7 +186,7 @@ def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
     assert found.measured.score.value is not None
     vague = replace(found.measured.score, ci_low=0.0, ci_high=1.0)
     vague_one = replace(found, measured=replace(found.measured, score=vague))
-    certifying.write(certificate, vague_one, force=True)
+    certificates.write(certificate, vague_one, force=True)
     result = held(store, certificate, calendar, run)
     assert outcomes(result)["corrected_score"] is Outcome.UNDECIDED
     assert "[0.000, 1.000], which cannot be" in result.checks[-1].reason
@@ -197,7 +197,7 @@ def test_a_certificate_of_ratings_as_if_they_were_all_is_refused(
 ) -> None:
     found = read_certificate(certificate.read_bytes())
     of_answers = replace(found, measured=replace(found.measured, level=Level.ANSWERS))
-    certifying.write(certificate, of_answers, force=True)
+    certificates.write(certificate, of_answers, force=True)
     result = held(store, certificate, calendar, run_over(store, name="new"))
     assert result.outcome is Outcome.STALE
     assert any("counts the answers that somebody rated" in each for each in result.broken)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.conversation import Conversation, Image
-from faithtui.engine import importing
-from faithtui.engine.importing import FileImport, ImportProgress, ImportResult, import_files
+from faithtui.engine import dataset_import
+from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.interchange.readers import read_conversations
 from faithtui.store.conversations import Conversations
 from faithtui.store.records import ImportCounts
@@ -261,7 +261,7 @@ def test_a_file_that_cannot_be_read_ends_its_progress_too(store: Store, tmp_path
 def test_refusals_are_kept_up_to_a_limit_and_all_counted(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "REFUSALS_KEPT", 5)
+    monkeypatch.setattr(dataset_import, "REFUSALS_KEPT", 5)
     result = run(store, BAD, batch_size=3)
     assert [error.line for error in result.refusals] == [2, 3, 4, 5, 6]
     assert result.refused == BAD_LINES
@@ -346,7 +346,7 @@ def test_an_image_named_in_a_text_is_a_text(store: Store, tmp_path: Path) -> Non
 def test_a_batch_holds_few_bytes_of_images(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "_IMAGE_BYTES", 3 * len(PNG))
+    monkeypatch.setattr(dataset_import, "_IMAGE_BYTES", 3 * len(PNG))
     batches: list[list[str]] = []
     real = Conversations.import_batch
 

@@ -16,12 +16,12 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.integrity import Checked
 from faithtui.domain.prompt_echo import PromptWords
 from faithtui.domain.run_integrity import Integrity, Soundness, TextCounts
-from faithtui.engine import runner
-from faithtui.engine.checking import check_assessed, check_for_moment, check_stored
-from faithtui.engine.course import same_metric
-from faithtui.engine.events import RunEnded, RunEvent
-from faithtui.engine.item_checks import ItemChecks
-from faithtui.engine.judged_conversations import CheckRules, rules_of_run
+from faithtui.engine.integrity.item_checks import ItemChecks
+from faithtui.engine.integrity.judged_conversations import CheckRules, rules_of_run
+from faithtui.engine.integrity.run_checks import check_assessed, check_for_moment, check_stored
+from faithtui.engine.runs import runner
+from faithtui.engine.runs.events import RunEnded, RunEvent
+from faithtui.engine.runs.run_execution import same_metric
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -200,8 +200,8 @@ async def test_a_text_that_trips_a_check_keeps_no_run_from_being_shown(
     def trip(*arguments: object) -> Checked:
         raise IndexError
 
-    monkeypatch.setattr("faithtui.engine.item_checks.check_assessed", trip)
-    monkeypatch.setattr("faithtui.engine.checking.check", trip)
+    monkeypatch.setattr("faithtui.engine.integrity.item_checks.check_assessed", trip)
+    monkeypatch.setattr("faithtui.engine.integrity.run_checks.check", trip)
     run = planned(store)
     await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
     check_for_moment(store, run, seconds=60)

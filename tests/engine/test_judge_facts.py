@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.judge_names import OFFLINE_TITLE
-from faithtui.engine.judge_facts import judge_facts
+from faithtui.engine.review.judge_facts import judge_facts
 from faithtui.judges.base import Rung
 from faithtui.judges.providers.prices import read_prices
 from faithtui.store.records import RunRow

@@ -171,7 +171,7 @@ def test_f29_one_signal_waits_for_what_is_in_the_air_and_nothing_is_bought_twice
     row, _ = outcome(path)
     assert (row.state, row.failed) == (RunState.CANCELLED, 0)
     assert row.calls == len(server.billed), "what was in the air has come in"
-    assert "faithtui run --resume 1" in said
+    assert f"faithtui --store {path} run --resume 1" in said
 
     assert resumed(path).returncode == 0
     row, scores = outcome(path)
@@ -192,7 +192,7 @@ def test_f29_a_second_ctrl_c_stops_at_once(
         assert process.wait() == INTERRUPTED
         said = told.read_text()
     assert "Traceback" not in said
-    assert "faithtui run --resume 1" in said
+    assert f"faithtui --store {path} run --resume 1" in said
 
     server.config.answers_no_more_than = None
     assert resumed(path).returncode == 0

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from faithtui.engine.ladder import MOST_WASTED, Ladder
+from faithtui.engine.calls.output_format_fallback import MOST_WASTED, Ladder
 from faithtui.errors import JudgeSpeaksNoJson, JudgeUnsupported
 from faithtui.judges.base import Rung
 

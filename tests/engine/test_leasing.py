@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine.leasing import SILENT_S, NoLeases, StoreLeases
+from faithtui.engine.calls.leases import SILENT_S, NoLeases, StoreLeases
 from faithtui.store.records import AskedReply, StoredReply, WorkerRow
 from faithtui.store.store import Store, utc_now
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from faithtui.engine.limiting import WIDEST, Limiter, Speed, Traffic
+from faithtui.engine.calls.rate_limiter import WIDEST, Limiter, Speed, Traffic
 from faithtui.judges.base import RateLimits
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.engine import planner, runner
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.events import Progress, RunEnded, RunEvent
-from faithtui.engine.logged import logged, told
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import Progress, RunEnded, RunEvent
+from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_log import logged, told
 from faithtui.errors import JudgeAuthFailed, JudgeRefused
 from faithtui.judges.base import JudgeRequest
 from faithtui.logbook import LOG_FILE, PROMPTS_FILE, close_log, open_log

@@ -9,7 +9,7 @@ import faithtui
 from faithtui.domain.assessment import Claim
 from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
 from faithtui.domain.scores import ScoreState
-from faithtui.engine.measuring import measure, measure_async
+from faithtui.engine.measure import measure, measure_async
 from faithtui.errors import (
     ConfigError,
     ImageHostNotAllowed,

@@ -10,7 +10,7 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoreSet, ScoreState
-from faithtui.engine.events import ItemFinished
+from faithtui.engine.runs.events import ItemFinished
 from faithtui.metrics.again import ASKED_AGAIN
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store

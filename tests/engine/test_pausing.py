@@ -1,6 +1,6 @@
 import gc
 
-from faithtui.engine.pausing import collector_paused
+from faithtui.engine.runs.gc_pause import collector_paused
 
 
 def test_the_collector_is_away_meanwhile_and_back_afterwards() -> None:

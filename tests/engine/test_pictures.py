@@ -9,13 +9,13 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.ids import RunId
-from faithtui.engine import planner, runner
-from faithtui.engine.batch_files import export_questions, import_answers
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.image_hosts import find_image_hosts
-from faithtui.engine.measuring import measure
-from faithtui.engine.previewing import preview, preview_runs
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.batches.files import export_questions, import_answers
+from faithtui.engine.calls.image_hosts import find_image_hosts
+from faithtui.engine.measure import measure
+from faithtui.engine.preview.run_preview import preview, preview_runs
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ImageHostNotAllowed, InputError, JudgeRequestRejected
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest
 from faithtui.store.records import ItemState, RunState

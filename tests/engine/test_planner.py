@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine import planner
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

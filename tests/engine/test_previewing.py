@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.engine import planner, previewing, runner
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.preview_figures import AskedOnce, dollars, scaled, sentence
-from faithtui.engine.previewing import preview, preview_runs
-from faithtui.engine.pricing import TablePrices
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.preview import run_preview
+from faithtui.engine.preview.estimates import AskedOnce, dollars, scaled, sentence
+from faithtui.engine.preview.run_preview import preview, preview_runs
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.judges.providers.prices import read_prices
@@ -28,8 +29,8 @@ PAID = "openai:gpt-6-luna"
 @pytest.fixture(autouse=True)
 def all_the_time_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at every conversation of a sample, however busy the machine is."""
-    monkeypatch.setattr(previewing, "PATIENCE_S", math.inf)
-    monkeypatch.setattr(previewing, "PATIENCE_FOR_FREE_S", math.inf)
+    monkeypatch.setattr(run_preview, "PATIENCE_S", math.inf)
+    monkeypatch.setattr(run_preview, "PATIENCE_FOR_FREE_S", math.inf)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from faithtui.agreement.sampling.draw import Design, SampleKind
 from faithtui.agreement.sampling.stopping import USUAL_PACE_S, SpotCheckDecision
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
-from faithtui.engine.queues import (
+from faithtui.engine.review.sample_queues import (
     MEASURED_FROM,
     SampleRequest,
     draw_sample,

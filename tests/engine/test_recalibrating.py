@@ -6,7 +6,8 @@ import pytest
 from faithtui.agreement.statistics.recalibration import FEWEST_LABELS
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
-from faithtui.engine import recalibrating, runner
+from faithtui.engine.review import recalibration
+from faithtui.engine.runs import runner
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import OfflineJudge, offline_fingerprint
 from faithtui.store.store import Store
@@ -46,13 +47,13 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 async def test_a_preview_changes_nothing_and_tells_the_effect(store: Store) -> None:
     run = await judged(store)
     count = label(store, run, "yes")
-    found = recalibrating.preview(store, run)
+    found = recalibration.preview(store, run)
     assert count >= FEWEST_LABELS
     assert (found.effect.labels, found.effect.groups, found.runs) == (count, 15, (run,))
     assert found.effect.fitted.intercept > 0
     assert found.effect.error_after < found.effect.error_before
     assert found.in_force is None
-    assert recalibrating.in_force(store) is None
+    assert recalibration.in_force(store) is None
     assert store.recalibrations.all() == ()
 
 
@@ -60,37 +61,37 @@ async def test_too_few_labels_are_refused_with_their_number(store: Store) -> Non
     run = await judged(store)
     label(store, run, "yes", FEWEST_LABELS - 1)
     with pytest.raises(ConfigError, match=f"{FEWEST_LABELS - 1} claims .* takes {FEWEST_LABELS}"):
-        recalibrating.preview(store)
+        recalibration.preview(store)
 
 
 async def test_words_that_are_no_label_do_not_count(store: Store) -> None:
     run = await judged(store)
     label(store, run, "x")
     with pytest.raises(ConfigError, match="0 claims"):
-        recalibrating.preview(store)
+        recalibration.preview(store)
 
 
 async def test_a_run_of_another_judge_is_refused(store: Store) -> None:
     other = planned(store, judge="openai:m", base_url="http://127.0.0.1:1/v1")
     with pytest.raises(ConfigError, match="not by the embedded judge"):
-        recalibrating.preview(store, other)
+        recalibration.preview(store, other)
 
 
 async def test_a_claim_of_two_runs_counts_once(store: Store) -> None:
     first = await judged(store)
     count = label(store, first, "yes")
     second = await judged(store)
-    found = recalibrating.preview(store)
+    found = recalibration.preview(store)
     assert found.effect.labels == count
     assert found.runs == (second,)
 
 
 async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -> None:
     label(store, await judged(store), "yes")
-    assert recalibrating.calibration_of_new_run(store, "offline") is None
-    wanted = recalibrating.preview(store)
-    recalibrating.apply(store, wanted, "ann")
-    stands = recalibrating.in_force(store)
+    assert recalibration.calibration_of_new_run(store, "offline") is None
+    wanted = recalibration.preview(store)
+    recalibration.apply(store, wanted, "ann")
+    stands = recalibration.in_force(store)
     assert stands is not None
     assert stands.fitted == wanted.effect.fitted
     assert (stands.labels, stands.reviewer) == (wanted.effect.labels, "ann")
@@ -98,18 +99,18 @@ async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -
         wanted.effect.error_before,
         wanted.effect.error_after,
     )
-    kept = recalibrating.calibration_of_new_run(store, "offline")
+    kept = recalibration.calibration_of_new_run(store, "offline")
     assert kept == {
         "slope": stands.fitted.slope,
         "intercept": stands.fitted.intercept,
         "labels": stands.labels,
     }
-    assert recalibrating.calibration_of(kept) == (stands.fitted.slope, stands.fitted.intercept)
-    assert recalibrating.calibration_of_new_run(store, "openai:m") is None
-    recalibrating.apply(store, recalibrating.preview(store), "bob")
-    assert recalibrating.withdraw(store)
-    assert recalibrating.in_force(store) is None
-    assert not recalibrating.withdraw(store)
+    assert recalibration.calibration_of(kept) == (stands.fitted.slope, stands.fitted.intercept)
+    assert recalibration.calibration_of_new_run(store, "openai:m") is None
+    recalibration.apply(store, recalibration.preview(store), "bob")
+    assert recalibration.withdraw(store)
+    assert recalibration.in_force(store) is None
+    assert not recalibration.withdraw(store)
     assert [each.reviewer for each in store.recalibrations.all()] == ["ann", "bob"]
     assert all(each.withdrawn_at is not None for each in store.recalibrations.all())
 
@@ -117,7 +118,7 @@ async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -
 def test_a_recalibration_of_another_version_is_not_in_force(tmp_path: Path) -> None:
     with store_with(tmp_path / "store.db", []) as store:
         assert store.recalibrations.in_force("offline:overlap-baseline/0") is None
-        assert recalibrating.calibration_of(None) is None
+        assert recalibration.calibration_of(None) is None
         assert offline_fingerprint() != offline_fingerprint((0.9, 0.1))
 
 
@@ -125,7 +126,7 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     first = await judged(store)
     label(store, first, "yes")
     begun = planned(store)
-    recalibrating.apply(store, recalibrating.preview(store, first), "ann")
+    recalibration.apply(store, recalibration.preview(store, first), "ann")
     later = planned(store)
     await runner.execute(store, later, lambda event: None)
     await runner.execute(store, begun, lambda event: None)
@@ -140,6 +141,6 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     }
     assert confidences[begun] == confidences[first]
     assert all(new > old for new, old in zip(confidences[later], confidences[first], strict=True))
-    recalibrating.withdraw(store)
+    recalibration.withdraw(store)
     after = store.runs.row(planned(store)).spec
     assert (after.calibration, after.judge_fingerprint) == (None, offline_fingerprint())

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import ClaimId
-from faithtui.engine import planner, runner
-from faithtui.engine.refreshing import ask_afresh
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.review.re_ask import ask_afresh
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.metrics.registry import METRICS

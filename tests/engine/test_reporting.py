@@ -13,7 +13,7 @@ from faithtui.agreement.report.values.settings import IntervalMethod, ReportSett
 from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.review import Action
-from faithtui.engine.reporting import (
+from faithtui.engine.review.agreement_report import (
     FILES,
     Format,
     agreement_since,

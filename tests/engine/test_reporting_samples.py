@@ -11,7 +11,7 @@ import pytest
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.ids import RunId
-from faithtui.engine.reporting import render, run_agreement
+from faithtui.engine.review.agreement_report import render, run_agreement
 from faithtui.store.store import Store
 from tests.store.test_run_designs import drawn, judged_all, label, sampled
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.engine import leasing, runner
-from faithtui.engine.events import ItemFinished, RunEvent
-from faithtui.engine.leasing import SILENT_S, StoreLeases
-from faithtui.engine.run_workers import read_run, read_runs
+from faithtui.engine.calls import leases
+from faithtui.engine.calls.leases import SILENT_S, StoreLeases
+from faithtui.engine.runs import runner
+from faithtui.engine.runs.events import ItemFinished, RunEvent
+from faithtui.engine.runs.workers import read_run, read_runs
 from faithtui.store.records import RunState, WorkerRow
 from faithtui.store.store import Store, utc_now
 from tests.engine.building import conversation, planned, store_with
@@ -129,29 +130,29 @@ async def test_a_container_with_the_name_of_this_machine_is_another_machine(
     """Its process has a number that nobody has here, or that another one has."""
     gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await gone.wait()
-    mine = leasing._process_of(os.getpid())
+    mine = leases._process_of(os.getpid())
     assert mine is not None
     boot, _, began = mine.split()
     now = utc_now()
     for pid in (gone.pid, os.getpid()):
         theirs = worker(run, pid=pid, process=f"{boot} pid:[1] {began}7", beat_at=now)
-        assert not leasing.is_gone(theirs, now)
-        assert leasing.is_gone(theirs, now + timedelta(seconds=SILENT_S + 1))
+        assert not leases.is_gone(theirs, now)
+        assert leases.is_gone(theirs, now + timedelta(seconds=SILENT_S + 1))
 
 
 def test_a_process_that_the_system_does_not_show_is_running(
     store: Store, run: RunId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of another user where /proc is mounted with hidepid."""
-    monkeypatch.setattr(leasing, "_process_of", lambda pid: None)
-    assert not leasing.is_gone(worker(run, process="boot pid:[1] 7"), utc_now())
+    monkeypatch.setattr(leases, "_process_of", lambda pid: None)
+    assert not leases.is_gone(worker(run, process="boot pid:[1] 7"), utc_now())
 
 
 def test_a_process_that_was_written_down_without_its_space_is_known(
     store: Store, run: RunId
 ) -> None:
-    mine = leasing._process_of(os.getpid())
+    mine = leases._process_of(os.getpid())
     assert mine is not None
     boot, *_, began = mine.split()
-    assert not leasing.is_gone(worker(run, process=f"{boot} {began}"), utc_now())
-    assert leasing.is_gone(worker(run, process=f"{boot} {began}7"), utc_now())
+    assert not leases.is_gone(worker(run, process=f"{boot} {began}"), utc_now())
+    assert leases.is_gone(worker(run, process=f"{boot} {began}7"), utc_now())

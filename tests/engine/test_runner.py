@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreState
-from faithtui.engine import planner, runner
-from faithtui.engine.control import RunControl
-from faithtui.engine.events import (
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.events import (
     Draining,
     ItemFinished,
     RunEnded,
@@ -19,7 +19,7 @@ from faithtui.engine.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import (
     ConfigError,
     JudgeAuthFailed,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faithtui.engine.stillness import Steps
+from faithtui.engine.runs.idle_tasks import Steps
 from faithtui.metrics.concurrency import together
 
 Tree = Any

@@ -3,8 +3,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.trying import Trial, try_judge
+from faithtui.engine.judge_check import Trial, try_judge
+from faithtui.engine.runs.environment import Circumstances
 from faithtui.errors import ConfigError, InputError, JudgeError
 from faithtui.judges.base import Rung
 from faithtui.judges.providers.prices import read_prices

@@ -12,11 +12,11 @@ import pytest
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine import planner, runner
-from faithtui.engine.circumstances import Circumstances
-from faithtui.engine.control import RunControl
-from faithtui.engine.events import CallRetried, RunEvent
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import CallRetried, RunEvent
+from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import Judge
 from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.registry import open_judge

@@ -7,8 +7,8 @@ from typing import Self, TypeVar
 from faithtui.domain.assessment import Assessment, Conclusion
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.tasks import SupportAnswer
-from faithtui.engine.asking import Asker
-from faithtui.engine.keeping import MemoryReplies
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.reply_cache import MemoryReplies
 from faithtui.errors import JudgeError
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, Stop
 from faithtui.metrics.base import Question

@@ -18,9 +18,9 @@ from faithtui.domain.tasks import (
     JudgeClaimList,
     JudgeClaims,
 )
-from faithtui.engine.asking import Asker
-from faithtui.engine.keeping import MemoryReplies
-from faithtui.engine.measuring import measure_async
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.reply_cache import MemoryReplies
+from faithtui.engine.measure import measure_async
 from faithtui.errors import (
     ConfigError,
     ImagesNotSupported,

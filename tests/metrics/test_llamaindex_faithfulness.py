@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from faithtui.domain.assessment import Claim
 from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.scores import ScoreState
-from faithtui.engine.asking import Asker
-from faithtui.engine.keeping import MemoryReplies
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.reply_cache import MemoryReplies
 from faithtui.errors import (
     ConfigError,
     ContextWindowTooSmall,

@@ -11,7 +11,7 @@ from faithtui.domain.assessment import Claim
 from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.tasks import InferStatementList, InferStatements, SplitAnswer
-from faithtui.engine.measuring import measure_async
+from faithtui.engine.measure import measure_async
 from faithtui.errors import ConfigError, JudgeReplyInvalid, JudgeTimeout, MissingParameters
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.metrics.base import Metric, Mismatch, Pace, Question

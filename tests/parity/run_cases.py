@@ -28,8 +28,8 @@ from faithtui.domain.assessment import Assessment
 from faithtui.domain.conversation import Image
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.windows import interactions
-from faithtui.engine.asking import Asker
-from faithtui.engine.keeping import MemoryReplies
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.reply_cache import MemoryReplies
 from faithtui.errors import (
     ConfigError,
     ContextWindowTooSmall,

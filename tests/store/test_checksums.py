@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.errors import StoreError
 from faithtui.store.backups import damage_of
 from faithtui.store.checksums import CHECKED, MOST_NAMED

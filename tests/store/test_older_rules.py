@@ -13,8 +13,8 @@ import pytest
 
 from faithtui.domain.review import Action
 from faithtui.domain.scores import scored
-from faithtui.engine import planner, runner
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.store.records import ItemRow
 from faithtui.store.store import Store

@@ -13,8 +13,8 @@ from faithtui.domain.conversation import Conversation, Document, Rating, Span, T
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState, ScoringRule, no_score, window_score
 from faithtui.domain.windows import interactions, sliding
-from faithtui.engine.checking import check_stored
-from faithtui.engine.judged_conversations import rules_of_run
+from faithtui.engine.integrity.judged_conversations import rules_of_run
+from faithtui.engine.integrity.run_checks import check_stored
 from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.tui.app import FaithApp
 from tests.engine.building import conversation, planned, store_with
 from tests.tui.building import NOON, shop

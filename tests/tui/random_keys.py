@@ -14,7 +14,7 @@ import pytest
 from faithtui.config import load_configured
 from faithtui.domain.labels import FAITHFULNESS
 from faithtui.domain.review import Action
-from faithtui.engine import course
+from faithtui.engine.runs import run_execution
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.store.store import Store
 from faithtui.tui import catalog
@@ -262,6 +262,6 @@ def listen(typist: Typist, patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(FaithScreen, "say", heard)
     patch.setattr(ActingScreen, "answer", taken)
-    patch.setattr(course, "open_judge", lambda *args, **kwargs: opened(typist.judge))
+    patch.setattr(run_execution, "open_judge", lambda *args, **kwargs: opened(typist.judge))
     patch.delenv("VISUAL", raising=False)
     patch.delenv("EDITOR", raising=False)

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.engine.control import RunControl
-from faithtui.engine.events import (
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.events import (
     BatchRead,
     BatchSent,
     CallRetried,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.store.records import FreshVerdict, ItemCost, RunTotals
 from faithtui.store.store import Store
 from faithtui.tui.apart import apart

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.sampling.draw import Design, Plan, draw
-from faithtui.engine.runner import execute
+from faithtui.engine.runs.runner import execute
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.queue import sample_queue

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.integrity import Finding, FindingKind
 from faithtui.domain.run_integrity import CHECKS
-from faithtui.engine.checking import CheckSnapshot
+from faithtui.engine.integrity.run_checks import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

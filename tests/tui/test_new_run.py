@@ -12,10 +12,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Label, Select
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.background import BackgroundRun
-from faithtui.engine.events import Progress, RunSnapshot
-from faithtui.engine.planner import options_for, plan
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs.background import BackgroundRun
+from faithtui.engine.runs.events import Progress, RunSnapshot
+from faithtui.engine.runs.planner import options_for, plan
+from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics import registry
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

@@ -9,8 +9,8 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.filters import Filter
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
-from faithtui.engine import planner, runner
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics.turn_faithfulness import SPEC
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from faithtui import errors
 from faithtui.domain.event_words import ERRORS
 from faithtui.domain.ids import ItemId
-from faithtui.engine.events import (
+from faithtui.engine.runs.events import (
     CallRetried,
     Draining,
     ItemFinished,

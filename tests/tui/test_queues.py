@@ -8,7 +8,7 @@ from textual.widgets import Input, Select
 
 from faithtui.agreement.sampling.draw import Design, SampleKind
 from faithtui.domain.ids import RunId
-from faithtui.engine.queues import SampleRequest, draw_sample, end_of, progress_of
+from faithtui.engine.review.sample_queues import SampleRequest, draw_sample, end_of, progress_of
 from faithtui.errors import ConfigError
 from faithtui.store.sample_records import SampleRow
 from faithtui.store.store import Store

@@ -8,8 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.review import Action
-from faithtui.engine import runner
-from faithtui.engine.circumstances import Circumstances
+from faithtui.engine.runs import runner
+from faithtui.engine.runs.environment import Circumstances
 from faithtui.errors import JudgeUnavailable
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

@@ -10,9 +10,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.budgeting import Budget, Caps
-from faithtui.engine.planner import plan
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.calls.budget import Budget, Caps
+from faithtui.engine.runs.planner import plan
+from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import ItemState, RunState, WorkerRow
 from faithtui.store.store import Store, utc_now
 from faithtui.tui.app import FaithApp

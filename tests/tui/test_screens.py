@@ -9,8 +9,8 @@ from textual.widgets import Input, Select
 
 from faithtui.agreement.report.values.settings import Level
 from faithtui.domain.review import Action
-from faithtui.engine.planner import plan
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs.planner import plan
+from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -379,7 +379,7 @@ class SlowRun:
     bug = None
 
     def __init__(self, app: FaithApp) -> None:
-        from faithtui.engine.events import Progress, RunSnapshot
+        from faithtui.engine.runs.events import Progress, RunSnapshot
 
         run = app.session.run
         assert run is not None

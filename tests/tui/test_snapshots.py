@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from faithtui.domain.ids import RunId
 from faithtui.domain.review import Action
 from faithtui.domain.run_integrity import TextCounts
-from faithtui.engine.events import RunSnapshot
+from faithtui.engine.runs.events import RunSnapshot
 from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

@@ -1,8 +1,8 @@
 """Lines of what changed between two runs, against people."""
 
 from faithtui.domain.estimates import Estimate
-from faithtui.engine.changing import RunChange
-from faithtui.engine.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.review.run_comparison import RunChange
 from faithtui.store.records import RunRow
 from faithtui.tui import format as fmt
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap

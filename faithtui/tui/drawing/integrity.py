@@ -12,7 +12,7 @@ from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, line, shown_line, spread, wrap
 
 if TYPE_CHECKING:
-    from faithtui.engine.checking import CheckSnapshot
+    from faithtui.engine.integrity.run_checks import CheckSnapshot
 
 SUSPICIOUS_WORDS = (
     "Claims with findings first, the surest errors before the others, then those on which the "

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from faithtui.engine.events import Draining, Gauges, RunSnapshot
-from faithtui.engine.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.runs.events import Draining, Gauges, RunSnapshot
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.keys import KeyNames

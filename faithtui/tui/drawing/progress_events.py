@@ -7,7 +7,7 @@ from typing import Final, assert_never
 
 from faithtui.domain.event_words import ERRORS, WAYS, failure_words, plain_error
 from faithtui.domain.ids import ItemId
-from faithtui.engine.events import (
+from faithtui.engine.runs.events import (
     BatchRead,
     BatchSent,
     CallRetried,

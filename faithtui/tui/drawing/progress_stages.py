@@ -1,6 +1,6 @@
 """Lines of the run screen about its stages: how often each kind of question was asked."""
 
-from faithtui.engine.events import StepCount
+from faithtui.engine.runs.events import StepCount
 from faithtui.store.records import RunRow
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.progress import RunShown

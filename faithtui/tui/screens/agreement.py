@@ -30,7 +30,7 @@ from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.witness import WitnessPane, WitnessRowPane
 
 if TYPE_CHECKING:
-    from faithtui.engine.reporting import RunAgreement
+    from faithtui.engine.review.agreement_report import RunAgreement
     from faithtui.metrics.base import MetricSpec
 
 PART = Binding.Group("parts")
@@ -170,7 +170,7 @@ class AgreementScreen(FaithScreen):
         if run is None:
             self.post_message(self.Loaded(None, None))
             return
-        from faithtui.engine.reporting import agreement_since, run_agreement
+        from faithtui.engine.review.agreement_report import agreement_since, run_agreement
 
         self.session.choose_run(run)
         known = self.agreement

@@ -16,7 +16,7 @@ from textual.worker import Worker, WorkerState
 
 from faithtui.agreement.sampling.draw import Design, Frame, foreseen
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.engine.queues import (
+from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,

@@ -36,7 +36,7 @@ from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.witness import WitnessPane
 
 if TYPE_CHECKING:
-    from faithtui.engine.checking import BackgroundCheck
+    from faithtui.engine.integrity.run_checks import BackgroundCheck
 
 FEW = 20
 """Entries shown beside a kind."""
@@ -291,7 +291,7 @@ class IntegrityScreen(FaithScreen):
             self.say(Piece("everything that is judged is checked"))
 
     def _begin_checks(self) -> None:
-        from faithtui.engine.checking import BackgroundCheck
+        from faithtui.engine.integrity.run_checks import BackgroundCheck
 
         if self.run_id is not None:
             self.checks = BackgroundCheck(self.session.store, self.run_id)

@@ -153,7 +153,7 @@ class ItemActsScreen(FilteredScreen):
         )
 
     def _write(self, run: RunId, items: Sequence[ItemId], left: threading.Event) -> Path:
-        from faithtui.engine.conversation_json import conversation_lines
+        from faithtui.engine.review.conversation_json import conversation_lines
 
         session = self.session
         name = f"faithtui-conversations-{run}-{session.now():%Y%m%d-%H%M%S}.jsonl"

@@ -96,7 +96,7 @@ def facts_of(session: "Session", run: RunId) -> str:
     Raises:
         FaithtuiError: The run is not there, or the prices of the settings cannot be used.
     """
-    from faithtui.engine.judge_facts import judge_facts
+    from faithtui.engine.review.judge_facts import judge_facts
 
     row = session.store.runs.row(run)
     return judge_facts(session.store, row, session.circumstances().prices)

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Label, Select
 
-from faithtui.engine.requests import RunRequest
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.store.records import SourceRow
 from faithtui.tui import format as fmt
@@ -369,7 +369,7 @@ class NewRunScreen(Window[None]):
             ConfigError: No metric or judge, options that cannot be read or that nobody has, or a
                 budget that is no amount.
         """
-        from faithtui.engine.planner import options_for
+        from faithtui.engine.runs.planner import options_for
 
         metrics = self.query_one("#metrics", ChoicePane).chosen
         if not metrics:

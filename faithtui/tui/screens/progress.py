@@ -11,7 +11,13 @@ from textual.message import Message
 
 from faithtui.domain.filters import Ground, Scope, read_filter
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.engine.events import ItemFinished, RunEvent, RunSnapshot, WindowAssessed, WindowFailed
+from faithtui.engine.runs.events import (
+    ItemFinished,
+    RunEvent,
+    RunSnapshot,
+    WindowAssessed,
+    WindowFailed,
+)
 from faithtui.store.records import ItemRow, RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
@@ -30,7 +36,7 @@ from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 
 if TYPE_CHECKING:
-    from faithtui.engine.background import BackgroundRun
+    from faithtui.engine.runs.background import BackgroundRun
 
 LOOK_EVERY_S = 0.1
 READ_EVERY_S = 1.0
@@ -367,6 +373,6 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
 
 def _read_run(session: Session, run: RunId) -> RunRow:
     """Read a run. Imports what is slow: meant for a thread."""
-    from faithtui.engine.run_workers import read_run
+    from faithtui.engine.runs.workers import read_run
 
     return read_run(session.store, run)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.engine.queues import QueueEnd
+from faithtui.engine.review.sample_queues import QueueEnd
 from faithtui.tui import catalog
 from faithtui.tui.drawing.queue import end_lines
 from faithtui.tui.lines import BLANK, Line, Piece, shown_line, wrap

@@ -11,7 +11,7 @@ from textual.message import Message
 from faithtui.agreement.sampling.draw import Design, SampleKind
 from faithtui.agreement.sampling.stopping import SPOT_CHECK_SIZE
 from faithtui.domain.ids import SampleId
-from faithtui.engine.queues import (
+from faithtui.engine.review.sample_queues import (
     REPEATS,
     QueueProgress,
     SampleRequest,

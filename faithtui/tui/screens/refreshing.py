@@ -19,7 +19,7 @@ from faithtui.tui.screens.walking import WalkingScreen
 from faithtui.tui.session import Session
 
 if TYPE_CHECKING:
-    from faithtui.engine.circumstances import Circumstances
+    from faithtui.engine.runs.environment import Circumstances
     from faithtui.store.store import Store
 
 _TOKENS = 1_000
@@ -162,7 +162,7 @@ class RefreshingScreen(WalkingScreen):
 
 def cost_of(session: Session, run: RunRow, item: ItemId) -> CallCost:
     """Say what one more call of a run's judge costs. Imports what is slow: meant for a thread."""
-    from faithtui.engine.pricing import TablePrices
+    from faithtui.engine.calls.costs import TablePrices
 
     table = session.circumstances().prices
     prices = TablePrices(table, run.spec.judge, run.spec.base_url)
@@ -181,6 +181,6 @@ def cost_of(session: Session, run: RunRow, item: ItemId) -> CallCost:
 def _afresh(
     store: "Store", item: ItemId, claim: ClaimId, reviewer: str, around: "Circumstances"
 ) -> Coroutine[object, object, FreshVerdict]:
-    from faithtui.engine.refreshing import ask_afresh
+    from faithtui.engine.review.re_ask import ask_afresh
 
     return ask_afresh(store, item, claim, asked_by=reviewer, around=around)

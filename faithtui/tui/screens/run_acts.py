@@ -19,7 +19,7 @@ from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screens.filtered import FilteredScreen
 
 if TYPE_CHECKING:
-    from faithtui.engine.changing import RunChange
+    from faithtui.engine.review.run_comparison import RunChange
 
 
 RUN_ACTS: tuple[Binding, ...] = (
@@ -223,7 +223,7 @@ class RunActsScreen(FilteredScreen):
     @work(exclusive=True, group="compare", exit_on_error=False)
     async def action_compare(self) -> None:
         """Compare the two marked runs, the older one first."""
-        from faithtui.engine.changing import changed
+        from faithtui.engine.review.run_comparison import changed
 
         first, second = sorted(row.id for row in self.targets)
         store, who = self.session.store, self.session.reviewer

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.events import Draining
+from faithtui.engine.runs.events import Draining
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.lines import Piece
@@ -20,7 +20,7 @@ from faithtui.tui.screens.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 
 if TYPE_CHECKING:
-    from faithtui.engine.background import BackgroundRun
+    from faithtui.engine.runs.background import BackgroundRun
 
 WORKERS = Binding.Group("workers", compact=True)
 
@@ -258,7 +258,7 @@ def _keep_budget(session: Session, row: RunRow, wanted: BudgetWanted) -> None:
     Raises:
         ConfigError: It is in money, and the price of the judge is not known.
     """
-    from faithtui.engine.planner import check_budget
+    from faithtui.engine.runs.planner import check_budget
 
     spec = row.spec
     around = session.circumstances()

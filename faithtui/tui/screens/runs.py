@@ -290,6 +290,6 @@ class RunsScreen(RunActsScreen):
 
 def _read_runs(session: Session) -> tuple[RunRow, ...]:
     """Read all runs. Imports what is slow: meant for a thread."""
-    from faithtui.engine.run_workers import read_runs
+    from faithtui.engine.runs.workers import read_runs
 
     return read_runs(session.store)

@@ -336,7 +336,7 @@ class SettingsScreen(FaithScreen):
 
     def _tried(self, configured: Configured) -> Tried:
         # Imported here, on a thread: it brings what judges are made of.
-        from faithtui.engine.trying import try_judge
+        from faithtui.engine.judge_check import try_judge
 
         settings = configured.settings
         try:

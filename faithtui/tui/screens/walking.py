@@ -19,7 +19,7 @@ from faithtui.tui.screens.seeking import SeekingScreen
 from faithtui.tui.session import Session
 
 if TYPE_CHECKING:
-    from faithtui.engine.queues import QueueEnd
+    from faithtui.engine.review.sample_queues import QueueEnd
     from faithtui.metrics.base import MetricSpec
 
 Mark = tuple[ItemRow, LabelId | None]
@@ -205,7 +205,7 @@ class WalkingScreen(SeekingScreen):
     @work(exclusive=True, group="queue", exit_on_error=False)
     async def finish(self, queue: ClaimQueue) -> None:
         """Say what came of a queue, once its last verdict is saved."""
-        from faithtui.engine.queues import end_of
+        from faithtui.engine.review.sample_queues import end_of
 
         walk = self.walk
         await self.settled.wait()
@@ -232,7 +232,7 @@ class WalkingScreen(SeekingScreen):
     @work(exclusive=True, group="how-far", exit_on_error=False)
     async def tell_how_far(self) -> None:
         """Read how far the queue is, and say it at the right of the status line."""
-        from faithtui.engine.queues import progress_of
+        from faithtui.engine.review.sample_queues import progress_of
         from faithtui.tui.drawing.queue import queue_status
 
         queue = self.session.claims

@@ -1,0 +1,318 @@
+"""Runs whose questions are handed to the provider in batches: half the price, within a day.
+
+Such a run is not executed but advanced: what came back is read, every conversation is driven as far
+as that allows, what is missing is handed over, and the process may end. Everything that matters is
+in the store, so that it can be killed anywhere and goes on where it was.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from functools import partial
+
+from faithtui.domain.ids import RunId
+from faithtui.engine.batches.journal import Journal
+from faithtui.engine.batches.question_collector import Desk
+from faithtui.engine.batches.submission import Shipping
+from faithtui.engine.batches.wave import drive
+from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.image_hosts import check_run
+from faithtui.engine.calls.leases import StoreLeases
+from faithtui.engine.review.examples import kept
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import EventSink, RunStarted
+from faithtui.engine.runs.run_execution import Course, Ending, judge_of, same_metric, to_its_end
+from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
+from faithtui.judges.base import Judge
+from faithtui.judges.providers.batches import BatchClient, open_batches
+from faithtui.store.batch_records import BY_FILE, BatchesOut
+from faithtui.store.records import RunRow, RunState
+from faithtui.store.store import Store
+
+LEASE = "batches"
+"""One at a time works on the batches of a store, so that none is read or made twice."""
+
+_SETTLED = (RunState.DONE, RunState.STOPPED, RunState.CANCELLED)
+
+
+async def advance(
+    store: Store,
+    run: RunId,
+    emit: EventSink,
+    *,
+    clients: AbstractAsyncContextManager[BatchClient] | None = None,
+    retry_unfinished: bool = False,
+    tell: Callable[[str], None] = lambda steps: None,
+    control: RunControl | None = None,
+    around: Circumstances | None = None,
+) -> RunState:
+    """Take a run as far as it goes without waiting for the provider.
+
+    A batch that is being sent is sent to its end when this is cancelled; cancelled again, it is
+    looked for next time.
+
+    Args:
+        store: Open store.
+        run: A run by batches.
+        emit: Gets every event, on this thread.
+        clients: The provider's Batch API, opened and closed here; None opens the judge's.
+        retry_unfinished: Take up failed conversations again, once nothing is out any more.
+        tell: Gets the steps of each conversation, as text, under `verbose_mode`.
+        control: Handles for somebody else; None: nobody has any.
+        around: What it shares with other runs of the process; None: nothing.
+
+    Returns:
+        DONE; WAITING when the provider has questions, to be called again later; or STOPPED when
+        going on became pointless (the event says why).
+
+    Raises:
+        ConfigError: The run's judge, prompts or options are not what they were, or its key is
+            missing.
+        StoreError: The store cannot be written; what was written stays.
+        CancelledError: Let through after the run is marked as waiting or cancelled.
+    """
+    around = around or Circumstances()
+    async with sole(store):
+        row = store.runs.row(run)
+        metric = same_metric(row, kept(store, row.spec.examples))
+        check_run(store, row, around.image_hosts, with_unfinished=retry_unfinished)
+        judge = judge_of(row, around)
+        if retry_unfinished:
+            row = _reopened(store, row)
+
+        async def through(course: Course) -> Ending:
+            try:
+                opening = clients or _batches_of(row, around)
+            except JudgeUnsupported as error:
+                return RunState.STOPPED, f"{error}. {by_file(run)}"
+            async with opening as client, judge as opened:
+                return await _Advance(course, client, opened, around).through(row)
+
+        control = control or RunControl(row.spec.concurrency)
+        return await to_its_end(
+            store, row, metric, control, emit, tell, through, image_hosts=around.image_hosts
+        )
+
+
+async def cancel(
+    store: Store,
+    run: RunId,
+    *,
+    around: Circumstances | None = None,
+) -> BatchesOut:
+    """Have the provider stop what is out of a run, and give up what it does not know.
+
+    What was answered until then is kept, billed, and read when the run is resumed.
+
+    Returns:
+        What was out.
+
+    Raises:
+        JudgeUnsupported: The judge has no Batch API, and something is out all the same.
+        JudgeError: The provider cannot be asked now.
+        StoreError: The store cannot be written.
+    """
+    around = around or Circumstances()
+    async with sole(store):
+        row, batches = store.runs.row(run), store.batches
+        out = batches.out(run)
+        rows = batches.open_of(run)
+        for each in rows:
+            if each.provider_id == BY_FILE:
+                batches.give_up(each.uid, "cancelled")
+        handed = [each for each in rows if each.provider_id != BY_FILE]
+        if handed:
+            async with _batches_of(row, around) as client:
+                for each in handed:
+                    name = each.provider_id or await client.find(
+                        each.uid,
+                        total=each.requests,
+                        since=each.created_at,
+                        known=batches.provider_ids(),
+                    )
+                    try:
+                        if name is None:
+                            batches.give_up(each.uid, "cancelled")
+                        else:
+                            await client.cancel(name)
+                    except JudgeRequestRejected as error:
+                        if error.status != 404:
+                            raise
+                        batches.give_up(each.uid, str(error))
+        store.runs.set_state(run, RunState.CANCELLED)
+    return out
+
+
+def _batches_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManager[BatchClient]:
+    """Open the Batch API of a run's judge.
+
+    Raises:
+        ConfigError: Its key is missing, or its address cannot be used.
+        JudgeUnsupported: It has none.
+    """
+    return open_batches(
+        row.spec.judge,
+        base_url=row.spec.base_url,
+        timeout_s=around.timeout_s,
+        redact=around.redact,
+    )
+
+
+def by_file(run: RunId) -> str:
+    """Say how a server without batches gets many questions at once."""
+    return (
+        f"`faithtui batch export {run} FILE` writes the questions in OpenAI's form, for servers"
+        " that read it from a file"
+    )
+
+
+@contextlib.asynccontextmanager
+async def sole(store: Store) -> AsyncIterator[None]:
+    """Be the only one, over all processes, who works on the batches of a store."""
+    leases = StoreLeases(store)
+    async with leases.alive():
+        await leases.wait_for(LEASE, lambda: False)
+        yield
+
+
+def _reopened(store: Store, row: RunRow) -> RunRow:
+    """Make conversations pending again that failed or lack a verdict, unless it is under way."""
+    if row.state not in _SETTLED or store.batches.out(row.id).questions:
+        return row
+    store.runs.reopen_unfinished(row.id, store.runs.unfinished(row.id))
+    return store.runs.row(row.id)
+
+
+@dataclass(slots=True)
+class _Advance:
+    """One run taken as far as it goes."""
+
+    course: Course
+    client: BatchClient
+    judge: Judge
+    around: Circumstances
+    journal: Journal = field(init=False)
+    shipping: Shipping = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.journal = Journal(self.course, self.client, self.around)
+
+    async def through(self, before: RunRow) -> Ending:
+        """Do it.
+
+        Args:
+            before: The run as it stood.
+        """
+        course, store = self.course, self.course.store
+        await course.recorder.write(store.runs.set_state, course.row.id, RunState.RUNNING)
+        course.emit(RunStarted(course.row.id, course.progress()))
+        try:
+            return await self._through(before)
+        except (JudgeUnusable, JudgeRequestRejected) as error:
+            return RunState.STOPPED, str(error)
+
+    async def _through(self, before: RunRow) -> Ending:
+        """Read, drive, hand over.
+
+        Raises:
+            JudgeUnusable: Going on is pointless.
+            JudgeRequestRejected: Likewise.
+        """
+        course, batches = self.course, self.course.store.batches
+        run, spec = course.row.id, course.row.spec
+        if spec.claims_run is not None and course.store.runs.row(spec.claims_run).pending:
+            return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
+        has_changed = await self.journal.look_after(batches.open_of(run))
+        self._stop_if_pointless()
+        self.shipping = Shipping(course, self.client, self.around)
+        out = batches.out(run)
+        if out.questions and not has_changed and self._is_as_it_was(before):
+            return RunState.WAITING, handed_over(out, run)
+        while True:
+            desk = self._desk()
+            await drive(
+                course, self.judge, desk, partial(self.shipping.ship, desk.pile, everything=False)
+            )
+            await self.shipping.ship(desk.pile, everything=True)
+            if not desk.elsewhere:
+                break
+            if not await self.journal.look_after(batches.rows(desk.elsewhere)):
+                break
+            self._stop_if_pointless()
+        return await self._ending(desk)
+
+    def _is_as_it_was(self, before: RunRow) -> bool:
+        """Whether driving everything again would find nothing new, when no batch has ended.
+
+        A run that was cut short waits without a reason, and one with a budget may have room now.
+        """
+        spec = before.spec
+        is_complete = before.state is RunState.WAITING and before.reason is not None
+        has_budget = spec.budget_nusd is not None or spec.budget_tokens is not None
+        return is_complete and not has_budget and not self.journal.troubles
+
+    def _desk(self) -> Desk:
+        spec = self.course.row.spec
+        return Desk(
+            self.course.recorder,
+            self.course.row.id,
+            size_of=self.client.size,
+            most_bytes=self.shipping.most_bytes,
+            pricing=TablePrices(self.around.prices, spec.judge, spec.base_url, batch=True),
+        )
+
+    def _stop_if_pointless(self) -> None:
+        if self.journal.stops is not None:
+            raise self.journal.stops
+
+    async def _ending(self, desk: Desk) -> Ending:
+        """Say where the run stands.
+
+        Raises:
+            BudgetReached: What is left does not fit into the budget.
+        """
+        ending = standing(self.course, desk, self._more())
+        if ending is None:
+            await self.shipping.refuse_more()
+            raise AssertionError("a conversation waits for something that nobody was asked")
+        return ending
+
+    def _more(self) -> list[str]:
+        """Say what else there is to say of a run that waits."""
+        over = ["the budget holds no more of them at once"] if self.shipping.is_over_budget else []
+        return [*over, *self.journal.troubles, *self.shipping.troubles]
+
+
+def standing(course: Course, desk: Desk, more: Sequence[str] = ()) -> Ending | None:
+    """Say where a run stands that was driven as far as it goes.
+
+    Args:
+        course: The run.
+        desk: Where its questions were put.
+        more: Sentences to add where it waits.
+
+    Returns:
+        None when it waits, and nothing of it is out.
+    """
+    run = course.row.id
+    out = course.store.batches.out(run)
+    parts = [handed_over(out, run)] if out.questions else []
+    if desk.elsewhere:
+        parts.append("batches of other runs will answer some of its questions")
+    if parts:
+        return RunState.WAITING, "; ".join([*parts, *more])
+    return None if course.store.runs.row(run).pending else (RunState.DONE, None)
+
+
+def handed_over(out: BatchesOut, run: RunId) -> str:
+    """Say in a clause what is out of a run."""
+    questions = "1 question" if out.questions == 1 else f"{out.questions:,} questions"
+    where = "1 batch" if out.batches == 1 else f"{out.batches:,} batches"
+    if out.by_file == out.questions:
+        held, them = (
+            ("is in a file", "answer") if out.questions == 1 else ("are in files", "answers")
+        )
+        return f"{questions} {held}; bring the {them} with faithtui batch import {run} FILE"
+    return f"{questions} in {where} {'is' if out.questions == 1 else 'are'} with the provider"

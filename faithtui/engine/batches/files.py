@@ -1,0 +1,309 @@
+"""Questions of a run in a file, and their answers from one: in the form of OpenAI's Batch API.
+
+So every server that reads such files can judge a run: batch programs of model servers, another
+account, another machine. The answers are joined to the same rows as those of a provider.
+"""
+
+import json
+import sys
+import tempfile
+import uuid
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+)
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from faithtui.domain.ids import RunId
+from faithtui.domain.image_addresses import ANY_HOST
+from faithtui.engine.batches.batch_run import by_file, sole, standing
+from faithtui.engine.batches.question_collector import Desk, Pile, Wanted
+from faithtui.engine.batches.results import UNANSWERED, read_results
+from faithtui.engine.batches.wave import drive
+from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.image_hosts import check_run
+from faithtui.engine.calls.unstored_replies import UnstoredReplies
+from faithtui.engine.review.examples import kept
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import EventSink, RunStarted
+from faithtui.engine.runs.run_execution import Course, Ending, judge_of, same_metric, to_its_end
+from faithtui.errors import ExportError, InputError
+from faithtui.files import write_text
+from faithtui.judges.base import Judge, JudgeRequest
+from faithtui.judges.providers.batches import BatchResult, QuestionFile, open_question_file
+from faithtui.store.batch_records import BY_FILE, BatchQuestion, WaitingQuestion
+from faithtui.store.records import RunRow, RunState
+from faithtui.store.store import Store
+
+_NAME: Final = "x" * 64
+"""As long as the name of a question can be."""
+
+
+@dataclass(slots=True)
+class Imported:
+    """What a file of answers brought."""
+
+    answered: int = 0
+    failed: int = 0
+    """Questions that ended without an answer."""
+    passed_over: int = 0
+    """Lines that are not waited for: known already, or of another run."""
+    refused: int = 0
+    """Lines that cannot be read."""
+    first_refused: InputError | None = None
+
+
+async def export_questions(
+    store: Store,
+    run: RunId,
+    path: Path,
+    *,
+    emit: EventSink = lambda event: None,
+    around: Circumstances | None = None,
+) -> int:
+    """Write the questions a run can ask now into a file, each once.
+
+    From then on they count as asked. What they will cost is not held against the run's budget:
+    whoever serves the file spends it.
+
+    Args:
+        store: Open store.
+        run: A run that is not done, by batches or not.
+        path: A file that is not there yet.
+        emit: Gets every event: conversations that need nothing more are finished on the way.
+        around: What it shares with other runs of the process; None: nothing.
+
+    Returns:
+        How many there were; 0 leaves no file.
+
+    Raises:
+        ConfigError: The judge does not speak OpenAI's protocol, or is not what it was.
+        ExportError: The file is there, or cannot be written.
+        StoreError: The store cannot be read or written.
+    """
+    around = around or Circumstances()
+    count = 0
+    _refuse_existing(path)
+    async with sole(store):
+        UnstoredReplies(store.path).read_back(store)
+        row = store.runs.row(run)
+        check_run(store, row, around.image_hosts)
+        spec = row.spec
+        lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)
+        uid = uuid.uuid4().hex
+        questions: dict[str, BatchQuestion] = {}
+
+        async def through(course: Course, judge: Judge) -> Ending:
+            nonlocal count
+            async with lines as form:
+                with tempfile.TemporaryFile() as spool:
+                    desk = _desk(course, around, lambda each: len(form.line(_NAME, each)))
+
+                    async def spooled() -> None:
+                        for wanted in _all(desk.pile):
+                            key = wanted.question.key
+                            # Conversations are driven in parts, and those of a later part may ask
+                            # what is in the file already.
+                            if key not in questions:
+                                spool.write(form.line(f"{uid}-{len(questions)}", wanted.request))
+                                questions[key] = wanted.question
+
+                    await drive(course, judge, desk, spooled)
+                    if questions:
+                        spool.seek(0)
+                        lines_of_spool = (line.decode("ascii") for line in spool)
+                        write_text(path, lines_of_spool, force=False)
+            if questions:
+                await course.recorder.write(
+                    lambda: store.batches.plan(
+                        run, uid, list(questions.values()), provider_id=BY_FILE
+                    )
+                )
+            count = len(questions)
+            ending = standing(course, desk)
+            assert ending is not None, "everything that was wanted is in the file"
+            return ending
+
+        await _driven(store, row, emit, around, through)
+    return count
+
+
+async def import_answers(
+    store: Store,
+    run: RunId,
+    path: Path,
+    *,
+    emit: EventSink = lambda event: None,
+    around: Circumstances | None = None,
+) -> Imported:
+    """Read a file of answers, and finish the conversations that have all they need.
+
+    A file may hold some of the answers, or those of several files of questions, and may be read
+    twice: what is known is passed over.
+
+    Args:
+        store: Open store.
+        run: The run.
+        path: Lines as OpenAI's Batch API gives them.
+        emit: Gets every event.
+        around: What it shares with other runs of the process; None: nothing.
+
+    Raises:
+        ConfigError: The judge does not speak OpenAI's protocol, or is not what it was.
+        InputError: The file cannot be read at all.
+        StoreError: The store cannot be read or written.
+    """
+    # Nothing is sent: its questions are made again only to find their answers.
+    around = replace(around or Circumstances(), image_hosts=(ANY_HOST,))
+    imported = Imported()
+    uids: dict[str, int] = {}
+    for line in _lines(path, imported):
+        uid = _name_of(line).partition("-")[0]
+        uids[uid] = uids.get(uid, 0) + 1
+    async with sole(store):
+        row = store.runs.row(run)
+        spec = row.spec
+        lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)
+
+        async def through(course: Course, judge: Judge) -> Ending:
+            batches = store.batches
+            async with lines as form:
+                for batch in batches.rows(uids):
+                    if batch.run != run:
+                        continue
+                    waiting = batches.waiting(batch.uid)
+                    results = _results(path, form, batch.uid, waiting)
+                    read = await read_results(course, around, batch, results)
+                    imported.answered += read.answered
+                    imported.failed += read.failed
+                    if waiting and not batches.waiting(batch.uid):
+                        await course.recorder.write(batches.end, batch.uid, UNANSWERED)
+            imported.passed_over = sum(uids.values()) - imported.answered - imported.failed
+            desk = _desk(course, around, lambda each: 0)
+            desk.pile.close()
+
+            async def nothing() -> None:
+                """Nothing is taken here."""
+
+            await drive(course, judge, desk, nothing)
+            left = len(desk.pile.left_out)
+            return standing(course, desk) or (
+                RunState.WAITING,
+                f"{left:,} more {'question is' if left == 1 else 'questions are'} to be asked; "
+                f"{by_file(run)}",
+            )
+
+        await _driven(store, row, emit, around, through)
+    return imported
+
+
+async def _driven(
+    store: Store,
+    row: RunRow,
+    emit: EventSink,
+    around: Circumstances,
+    through: Callable[[Course, Judge], Awaitable[Ending]],
+) -> None:
+    """Work on a run with its judge at hand, which is not asked."""
+    metric = same_metric(row, kept(store, row.spec.examples))
+    check_run(store, row, around.image_hosts)
+    opening = judge_of(row, around)
+
+    async def work(course: Course) -> Ending:
+        await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
+        course.emit(RunStarted(row.id, course.progress()))
+        async with opening as judge:
+            return await through(course, judge)
+
+    control = RunControl(row.spec.concurrency)
+    await to_its_end(
+        store,
+        row,
+        metric,
+        control,
+        emit,
+        lambda steps: None,
+        work,
+        image_hosts=around.image_hosts,
+    )
+
+
+def _desk(course: Course, around: Circumstances, size_of: Callable[[JudgeRequest], int]) -> Desk:
+    spec = course.row.spec
+    return Desk(
+        course.recorder,
+        course.row.id,
+        size_of=size_of,
+        most_bytes=sys.maxsize,
+        pricing=TablePrices(around.prices, spec.judge, spec.base_url, batch=True),
+    )
+
+
+def _all(pile: Pile) -> list[Wanted]:
+    return pile.take(len(pile.wanted), sys.maxsize)
+
+
+def _refuse_existing(path: Path) -> None:
+    # It may hold the only copy of questions that count as asked, so nothing replaces it.
+    if path.exists():
+        raise ExportError(f"{path} is there already; name another file")
+
+
+def _lines(path: Path, imported: Imported | None = None) -> Iterator[Mapping[str, object]]:
+    """Read the lines of a file that are JSON objects.
+
+    Args:
+        path: The file.
+        imported: Where the others are counted; None: they were.
+
+    Raises:
+        InputError: It cannot be read at all.
+    """
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.strip():
+                    continue
+                found = _object(line)
+                if found is not None:
+                    yield found
+                elif imported is not None:
+                    imported.refused += 1
+                    imported.first_refused = imported.first_refused or InputError(
+                        "is no JSON object", path=path, line=number
+                    )
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+
+
+def _object(line: bytes) -> dict[str, object] | None:
+    try:
+        found: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _name_of(line: Mapping[str, object]) -> str:
+    name = line.get("custom_id")
+    return name if isinstance(name, str) else ""
+
+
+async def _results(
+    path: Path, form: QuestionFile, uid: str, waiting: Mapping[int, WaitingQuestion]
+) -> AsyncGenerator[BatchResult]:
+    plain = {str(number) for number, each in waiting.items() if each.is_plain}
+    pictured = {str(number) for number, each in waiting.items() if each.has_images}
+    for line in _lines(path):
+        batch, _, number = _name_of(line).partition("-")
+        if batch == uid:
+            yield (
+                number,
+                form.result(line, is_plain=number in plain, with_images=number in pictured),
+            )

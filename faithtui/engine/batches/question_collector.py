@@ -1,0 +1,266 @@
+"""Where questions are put that go into batches: answered from what came back, or collected.
+
+It stands in the place of a `Sender`, so that a conversation is driven over the same code as when it
+is asked question by question. Whoever puts a question whose answer is not there waits for good:
+the conversation is taken up again when the answer has come.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn, TypeVar
+
+from faithtui import errors
+from faithtui.domain.ids import RunId
+from faithtui.engine.calls.answer_limit import check_answers_left, is_answered
+from faithtui.engine.calls.budget import Spent
+from faithtui.engine.calls.costs import Pricing, likely_tokens, worst_case
+from faithtui.engine.calls.reply_cache import Asked, from_store
+from faithtui.engine.runs.recorder import Recorder
+from faithtui.errors import (
+    JudgeError,
+    JudgeMustWait,
+    JudgeReplyInvalid,
+    JudgeRequestRejected,
+    JudgeUnavailable,
+    JudgeUnusable,
+)
+from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.store.batch_records import BatchQuestion, LastAsked, RequestState
+
+T = TypeVar("T")
+
+TRIES: Final = 3
+"""How often a question goes into a batch before a passing failure counts as lasting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A question that is to go into a batch."""
+
+    question: BatchQuestion
+    request: JudgeRequest
+    size: int
+    """Bytes it takes there."""
+
+    @property
+    def worst(self) -> Spent:
+        """What it may cost at most."""
+        return Spent(self.question.nusd_worst, self.question.tokens_worst)
+
+
+@dataclass(slots=True)
+class Pile:
+    """Questions that were collected, each once, in the order they came up."""
+
+    wanted: dict[str, Wanted] = field(default_factory=dict)
+    """By key."""
+    size: int = 0
+    """Bytes they take together."""
+    is_closed: bool = False
+    """Nothing more is taken; it is only counted."""
+    left_out: set[str] = field(default_factory=set)
+    """Keys of those that were not taken."""
+
+    def add(self, wanted: Wanted) -> None:
+        """Take a question, unless it is there or nothing more is taken."""
+        if self.is_closed:
+            self.left_out.add(wanted.question.key)
+        elif wanted.question.key not in self.wanted:
+            self.wanted[wanted.question.key] = wanted
+            self.size += wanted.size
+
+    def take(self, most: int, most_bytes: int) -> list[Wanted]:
+        """Take out as many as a batch holds, the first ones first; at least one if there is any."""
+        taken: list[Wanted] = []
+        room = most_bytes
+        for key in list(self.wanted):
+            wanted = self.wanted[key]
+            if taken and (len(taken) >= most or wanted.size > room):
+                break
+            taken.append(self.wanted.pop(key))
+            room -= wanted.size
+        self.size -= sum(each.size for each in taken)
+        return taken
+
+    def close(self, also: Sequence[Wanted] = ()) -> None:
+        """Take nothing more, and let go of what is there.
+
+        Args:
+            also: What was taken out and is let go of too.
+        """
+        self.is_closed = True
+        self.left_out.update(self.wanted, (each.question.key for each in also))
+        self.wanted.clear()
+        self.size = 0
+
+
+class Desk:
+    """Answers the questions of one run as far as answers are there.
+
+    Attributes:
+        pile: Questions to be asked.
+        elsewhere: Batches of other runs that will answer questions of this one.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        run: RunId,
+        *,
+        size_of: Callable[[JudgeRequest], int],
+        most_bytes: int,
+        pricing: Pricing,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            recorder: Writes to the store of the run.
+            run: The run.
+            size_of: Says how many bytes a question takes in a batch; raises JudgeRequestRejected.
+            most_bytes: How many a batch may have.
+            pricing: What questions may cost in a batch.
+        """
+        self.pile = Pile()
+        self.elsewhere: set[str] = set()
+        self._recorder = recorder
+        self._batches = recorder.store.batches
+        self._calls = recorder.store.calls
+        self._run = run
+        self._size_of = size_of
+        self._most_bytes = most_bytes
+        self._pricing = pricing
+
+    def close(self) -> frozenset[asyncio.Task[Any]]:
+        """Nothing is ever on its way from here."""
+        return frozenset()
+
+    async def put(
+        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    ) -> T:
+        """Answer a question from the batches it was in, or collect it and wait for good.
+
+        Raises:
+            JudgeReplyInvalid: It was answered, and the answer cannot be used.
+            JudgeError: It failed in a way that will not pass.
+        """
+        last = self._batches.last(self._run, asked.key)
+        tries = 1
+        if last is not None:
+            asked.count.answers += _count_answered(last)
+            match last.state:
+                case RequestState.WAITING:
+                    if last.run != self._run:
+                        self.elsewhere.add(last.batch)
+                    await _for_good()
+                case RequestState.ANSWERED | RequestState.UNUSABLE:
+                    try:
+                        return await self._read(asked, last, understand)
+                    except JudgeReplyInvalid:
+                        # What another run got wrong is its own to repair.
+                        if last.run == self._run:
+                            raise
+                case _:
+                    tries = next_try(last)
+        self._collect(asked, request, tries)
+        await _for_good()
+
+    def count_unreadable(self, key: str) -> int:
+        """Count answers to a question in batches of the run that were no replies."""
+        last = self._batches.last(self._run, key)
+        return 0 if last is None else _count_answered(last)
+
+    async def _read(
+        self, asked: Asked, last: LastAsked, understand: Callable[[JudgeReply], T]
+    ) -> T:
+        """Understand a reply, and only then let it be found by others.
+
+        Raises:
+            JudgeReplyInvalid: It cannot be used.
+        """
+        asked.count.answers += 1
+        asked.count.is_earlier = False
+        stored = self._calls.reply_in(last.batch, asked.key)
+        assert stored is not None, "a question is answered in the transaction that keeps the reply"
+        try:
+            value = understand(from_store(stored))
+        except JudgeReplyInvalid as error:
+            asked.count.problem, asked.count.raw = str(error), error.raw
+            if last.state is RequestState.ANSWERED and last.run == self._run:
+                await self._recorder.write(self._batches.found_unusable, last.batch, last.number)
+            raise
+        await self._recorder.write(self._batches.found_usable, last.batch, asked.key)
+        return value
+
+    def _collect(self, asked: Asked, request: JudgeRequest, tries: int) -> None:
+        check_answers_left(asked.step, asked.count)
+        size = self._size_of(request)
+        if size > self._most_bytes:
+            raise JudgeRequestRejected(
+                f"the question takes {size:,} bytes and a batch holds {self._most_bytes:,}; cut"
+                " the conversation's documents or its window smaller"
+            )
+        worst = worst_case(self._pricing, request)
+        question = BatchQuestion(
+            key=asked.key,
+            step=asked.step,
+            item=asked.item,
+            window=asked.window,
+            tries=tries,
+            replicate=asked.replicate,
+            is_plain=request.schema is None,
+            tokens_likely=likely_tokens(request),
+            tokens_worst=worst.tokens,
+            nusd_worst=worst.nusd,
+        )
+        self.pile.add(Wanted(question, request, size))
+
+
+async def _for_good() -> NoReturn:
+    """Wait until whoever waits is cancelled."""
+    await asyncio.get_running_loop().create_future()
+    raise AssertionError("nobody answers here")
+
+
+def reason_of(error: JudgeError) -> str:
+    """Say why a question failed, so that `next_try` can read it."""
+    status = "" if error.status is None else f" {error.status}"
+    return f"{type(error).__name__}{status}: {error}"
+
+
+def next_try(last: LastAsked) -> int:
+    """Say which try of a question the next one is.
+
+    Args:
+        last: The one that failed.
+
+    Raises:
+        JudgeError: There is none: it failed in a way that will not pass, or too often.
+    """
+    error = _error_of(last.reason or "")
+    if isinstance(error, JudgeUnusable):
+        return last.tries  # the run was stopped for it; the question is not to blame
+    is_lasting = isinstance(error, JudgeRequestRejected | JudgeReplyInvalid)
+    if is_lasting or last.tries >= TRIES:
+        raise error
+    return last.tries + 1
+
+
+def _count_answered(last: LastAsked) -> int:
+    """Count the failures that were answers, and may have been billed."""
+    return sum(is_answered(_error_of(why)) for why in last.failures)
+
+
+def _error_of(reason: str) -> JudgeError:
+    """Undo `reason_of`."""
+    name, _, sentence = reason.partition(": ")
+    name, _, number = name.partition(" ")
+    status = int(number) if number.isdecimal() else None
+    kind = getattr(errors, name, None)
+    if not isinstance(kind, type) or not issubclass(kind, JudgeError):
+        return JudgeUnavailable(reason)
+    if issubclass(kind, JudgeReplyInvalid):
+        return kind(sentence, raw="")
+    if issubclass(kind, JudgeMustWait):
+        return kind(sentence, retry_after_s=0.0, status=status)
+    return kind(sentence, status=status)

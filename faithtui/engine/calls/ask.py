@@ -1,0 +1,527 @@
+"""The `Ask` a metric gets: stored replies first, then the judge, and every reply kept.
+
+What concerns a question and not one request stands here: equal questions share one call, an answer
+that was cut is asked for again with a higher limit, and one that cannot be used with the reason.
+Each of these forms has a key of its own, so that a run by batches, which begins again after every
+answer, finds them in the store as any other run does. `answer_limit` ends all of it.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+from faithtui.domain.conversation import Image
+from faithtui.domain.ids import ItemId
+from faithtui.engine.calls.answer_limit import are_answers_left
+from faithtui.engine.calls.budget import Budget
+from faithtui.engine.calls.circuit_breaker import CircuitBreaker
+from faithtui.engine.calls.costs import Pricing
+from faithtui.engine.calls.leases import Leases, NoLeases
+from faithtui.engine.calls.output_format_fallback import Ladder
+from faithtui.engine.calls.rate_limiter import Limiter
+from faithtui.engine.calls.reply_cache import Asked, Replies, from_store, reply_key
+from faithtui.engine.calls.send import Sender, Tally
+from faithtui.engine.calls.slots import Slots
+from faithtui.errors import (
+    ImagesNotSupported,
+    JudgeAnswersUsedUp,
+    JudgeError,
+    JudgeRefused,
+    JudgeReplyInvalid,
+    JudgeReplyTruncated,
+)
+from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Rung, Stop
+from faithtui.judges.reply_parser import parse_reply
+from faithtui.metrics.base import STOPS_THE_RUN, AnswerCount, Mismatch, Pace, Question
+
+T = TypeVar("T")
+
+REPAIRS = 2
+"""How often a reply that cannot be used is asked for again."""
+
+DOUBLINGS = 2
+"""How often the token limit is raised for a reply that ran into it."""
+
+
+def _no_image(image: Image) -> ImageData:
+    """Stand in for a source of images where there is none.
+
+    Raises:
+        ImagesNotSupported: Always.
+    """
+    raise ImagesNotSupported(f"there is nowhere to read the image {image.sha256[:12]} from")
+
+
+class Sends(Protocol):
+    """What brings one question to a judge and its reply back. See `Sender`."""
+
+    def close(self) -> frozenset[asyncio.Task[Any]]:
+        """Send nothing more, and name the tasks whose replies are on their way."""
+
+    async def put(
+        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    ) -> T:
+        """Put a question until it is answered or will not be."""
+
+    def count_unreadable(self, key: str) -> int:
+        """Count answers to a question, of earlier turns at the run, that were no replies."""
+
+
+class Asker:
+    """Puts questions to one judge on behalf of any number of conversations."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        replies: Replies,
+        *,
+        concurrency: int = 1,
+        slots: Slots | None = None,
+        tally: Tally | None = None,
+        ladder: Ladder | None = None,
+        limiter: Limiter | None = None,
+        budget: Budget | None = None,
+        pricing: Pricing | None = None,
+        leases: Leases | None = None,
+        on_retry: Callable[[str, JudgeError, float], None] = lambda step, error, wait_s: None,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        pace: Pace | None = None,
+        load_image: Callable[[Image], ImageData] = _no_image,
+        on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
+        sender: Sends | None = None,
+        breaker: CircuitBreaker | None = None,
+    ) -> None:
+        """Prepare; nothing is asked yet.
+
+        Args:
+            judge: Who answers.
+            replies: Where replies are kept.
+            concurrency: Questions in the air at once.
+            slots: Places for them, when somebody else changes how many; `concurrency` is not used.
+            tally: Where calls are counted; None for one of its own.
+            ladder: How JSON is asked for; None: from the top.
+            limiter: Limits of the judge's account; None: nobody limits it.
+            budget: What may be spent; None: anything.
+            pricing: What calls cost; None: nobody knows.
+            leases: Who asks a question when several processes do; None: there is only this one.
+            on_retry: Told of every attempt that is made again, and the seconds until then.
+            pause: Waits for seconds.
+            pace: What the metric's options allow; None: no limit of theirs.
+            load_image: Gives the bytes or the address of an image.
+            on_reply: Told of every reply that is used, and whether it was stored before.
+            sender: Brings questions to the judge; None: one request at once for each, under the
+                limits above.
+            breaker: Stops a run that keeps failing; None: nothing does.
+        """
+        pace = pace or Pace()
+        slots = slots or Slots(concurrency)
+        if pace.one_call:
+            slots.resize(1)
+        self._judge = judge
+        self._replies = replies
+        self._answers = (
+            contextlib.nullcontext() if pace.answers is None else asyncio.Semaphore(pace.answers)
+        )
+        self._load_image = load_image
+        self._on_reply = on_reply
+        self._leases = leases or NoLeases()
+        self._breaker = breaker
+        self.tally = tally or Tally()
+        self._sender: Sends = sender or Sender(
+            judge,
+            replies,
+            slots,
+            tally=self.tally,
+            ladder=ladder,
+            limiter=limiter,
+            budget=budget,
+            pricing=pricing,
+            on_retry=on_retry,
+            sleep=pause,
+            pause_s=pace.pause_s,
+        )
+        self._in_the_air: dict[str, tuple[asyncio.Task[Any], AnswerCount]] = {}
+        """By key of the question, with the count of whoever asked first."""
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether the judge takes images."""
+        return self._judge.takes_images
+
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens the judge can read and write at once."""
+        return self._judge.context_window
+
+    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+        """Hold a place while one answer is judged."""
+        return self._answers
+
+    def on_behalf_of(self, item: ItemId | None, *, asked_after: int = 0) -> "BoundAsk":
+        """Make the `Ask` of one conversation; its calls are stored under that item.
+
+        Args:
+            item: The conversation of a run; None outside a run.
+            asked_after: Newest call when what it lacks was asked for again; 0: never.
+        """
+        return BoundAsk(self, item, asked_after=asked_after)
+
+    async def drain(self) -> None:
+        """Send nothing more, and wait for the answers that are on their way: they are paid for.
+
+        Cancelling the wait leaves them to `aclose`.
+        """
+        landing = self._sender.close()
+        for task, _ in self._in_the_air.values():
+            if task not in landing:
+                task.cancel()
+        if landing:
+            await asyncio.wait(landing)
+
+    async def aclose(self) -> None:
+        """Cancel questions that nobody waits for any more."""
+        tasks = [task for task, _ in self._in_the_air.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def ask(
+        self,
+        question: Question[T],
+        item: ItemId | None,
+        window: int | None = None,
+        *,
+        asked_after: int = 0,
+    ) -> T:
+        """Answer a question from the store or from the judge.
+
+        Args:
+            question: The question.
+            item: The conversation of a run it is asked for; None outside a run.
+            window: Position of the window that asks; None: the conversation as a whole.
+            asked_after: Replies of calls up to this number count as none: what they leave out was
+                to be asked for again after them.
+
+        Raises:
+            JudgeError: No usable answer after retries and repairs.
+        """
+        request = self.request_of(question)
+        try:
+            return await self._ask_until_usable(question, request, item, window, asked_after)
+        except STOPS_THE_RUN:
+            raise
+        except JudgeError as error:
+            if self._breaker is not None:
+                key = reply_key(self._judge.fingerprint, request)
+                self._breaker.note_error(question.step, key, error)
+            raise
+
+    async def _ask_until_usable(
+        self,
+        question: Question[T],
+        request: JudgeRequest,
+        item: ItemId | None,
+        window: int | None,
+        asked_after: int,
+    ) -> T:
+        """Ask until an answer can be used.
+
+        A cut answer is asked for again with a higher limit, another one with what is wrong with it.
+        """
+        request, doublings, repairs = self._find_next_form(question, request, asked_after)
+        while True:
+            may_double = doublings < DOUBLINGS
+            try:
+                return await self._shared(
+                    question, request, item, window, asked_after=asked_after, or_cut=may_double
+                )
+            except JudgeReplyTruncated as error:
+                if not may_double:
+                    raise JudgeReplyTruncated(
+                        f"{error}, also when it was raised to {request.max_tokens:,}; choose a "
+                        "model that keeps its answers short",
+                        raw=error.raw,
+                    ) from error
+                doublings += 1
+                request = replace(request, max_tokens=request.max_tokens * 2)
+            except (JudgeRefused, JudgeAnswersUsedUp):
+                raise
+            except JudgeReplyInvalid as error:
+                if repairs >= REPAIRS:
+                    raise
+                repairs += 1
+                request = repaired(request, question.prompt, error, repairs)
+
+    def _find_next_form(
+        self, question: Question[Any], request: JudgeRequest, asked_after: int
+    ) -> tuple[JudgeRequest, int, int]:
+        """Find the form of a question that got a usable answer, or the next one to be asked.
+
+        A process may have ended after an answer that could not be used; that one is not bought
+        again, unless the question was asked for again since.
+
+        Returns:
+            The form, how often its limit was raised, and how often it was repaired; the first form
+            where all came to nothing.
+        """
+        form, doublings, repairs = request, 0, 0
+        is_asked_again, answers = False, 0
+        while True:
+            key = reply_key(self._judge.fingerprint, form)
+            if self._replies.find(key) is not None:
+                return form, doublings, repairs
+            stored = self._replies.find_unusable(key)
+            if stored is None:
+                if is_asked_again:
+                    break
+                question.count.answers += answers
+                return form, doublings, repairs
+            is_asked_again = is_asked_again or 0 < stored.number <= asked_after
+            answers += 1 + self._sender.count_unreadable(key)
+            try:
+                understood(question, from_store(stored))
+            except JudgeReplyTruncated:
+                doublings += 1
+                form = replace(form, max_tokens=form.max_tokens * 2)
+            except JudgeRefused:
+                break
+            except JudgeReplyInvalid as error:
+                repairs += 1
+                form = repaired(form, question.prompt, error, repairs)
+            else:
+                break  # nobody has looked at it yet
+            if doublings > DOUBLINGS or repairs > REPAIRS:
+                break
+        return request, 0, 0
+
+    def request_of(self, question: Question[Any]) -> JudgeRequest:
+        """Put a question into the form a judge gets."""
+        return JudgeRequest(
+            step=question.step,
+            task=question.task,
+            system=question.system,
+            prompt=question.prompt,
+            schema=question.reply.schema,
+            max_tokens=question.max_tokens,
+            replicate=question.replicate,
+            images=tuple(map(self._load_image, question.images)),
+        )
+
+    async def _shared(
+        self,
+        question: Question[T],
+        request: JudgeRequest,
+        item: ItemId | None,
+        window: int | None,
+        *,
+        asked_after: int,
+        or_cut: bool,
+    ) -> T:
+        """Let equal questions in the air share one call.
+
+        The call belongs to nobody in particular: a conversation that is given up does not take it
+        away from another one that waits for it.
+
+        Args:
+            question: The question.
+            request: The form of it that is asked: each limit and each repair has a key of its own.
+            item: The conversation of a run it is asked for.
+            window: Position of the window that asks.
+            asked_after: As in `ask`.
+            or_cut: A stored reply that was cut will do: it is asked with a higher limit next.
+        """
+        key = reply_key(self._judge.fingerprint, request)
+        while True:
+            found, value = self._look_up(question, key, or_cut, asked_after)
+            if found:
+                return value
+            in_the_air = self._in_the_air.get(key)
+            if in_the_air is None:
+                asked = Asked(key, request.step, item, window, request.replicate, question.count)
+                task = asyncio.create_task(self._call_once(question, request, asked, or_cut))
+                self._in_the_air[key] = task, question.count
+                task.add_done_callback(lambda done: self._landed(key, done))
+                value = await asyncio.shield(task)
+                return value
+            task, theirs = in_the_air
+            before = theirs.answers
+            try:
+                value = await asyncio.shield(task)
+            except JudgeAnswersUsedUp:
+                # That was the limit of whoever asked first; this question may have answers left.
+                if theirs is question.count or not are_answers_left(question.count):
+                    raise
+            else:
+                return value
+            finally:
+                if theirs is not question.count:
+                    question.count.answers += theirs.answers - before
+                    question.count.is_earlier = False
+
+    def _look_up(
+        self, question: Question[T], key: str, or_cut: bool, asked_after: int = 0
+    ) -> tuple[bool, T]:
+        """Look a question up.
+
+        Returns:
+            Whether there is a reply, and what it says.
+
+        Raises:
+            JudgeReplyInvalid: There is one that this question cannot use.
+        """
+        stored = self._replies.find(key, or_cut=or_cut)
+        if stored is None:
+            return False, None  # type: ignore[return-value]  # read only where True
+        self.tally.calls_stored += 1
+        self.tally.step(question.step).stored += 1
+        count = question.count
+        count.is_earlier = 0 < stored.number <= asked_after
+        count.answers += not count.is_earlier
+        reply = from_store(stored)
+        if reply.stop is Stop.LENGTH:
+            question.count.answers += self._sender.count_unreadable(key)
+        self._on_reply(question.step, reply, True)
+        return True, understood(question, reply)
+
+    def _landed(self, key: str, task: asyncio.Task[Any]) -> None:
+        del self._in_the_air[key]
+        if not task.cancelled():
+            task.exception()  # marks it as seen, for when nobody waits any more
+
+    async def _call_once(
+        self, question: Question[T], request: JudgeRequest, asked: Asked, or_cut: bool
+    ) -> T:
+        """Ask, unless somebody else is asking the same: then wait for their answer."""
+
+        def understand(reply: JudgeReply) -> T:
+            self._on_reply(question.step, reply, False)
+            return understood(question, reply)
+
+        is_ours = await self._leases.wait_for(
+            asked.key, lambda: self._replies.find(asked.key, or_cut=or_cut) is not None
+        )
+        if not is_ours:
+            _, value = self._look_up(question, asked.key, or_cut)
+            return value
+        is_kept = False
+        try:
+            value = await self._sender.put(asked, request, understand)
+            is_kept = True
+            self._note_answer(question, value, asked.key)
+            return value
+        finally:
+            if not is_kept:  # a usable reply ends the lease as it is kept
+                await self._leases.give_back(asked.key)
+
+    def _note_answer(self, question: Question[T], value: T, key: str) -> None:
+        """Tell what stops a failing run of a reply that came.
+
+        Raises:
+            JudgeKeepsFailing: It is one too many that says nothing.
+        """
+        if self._breaker is None:
+            return
+        if question.says_something(value):
+            self._breaker.note_answer(question.step)
+            return
+        question.count.empty += 1
+        if question.count.empty == REPAIRS + 1:
+            why = f"no answer to `{question.step}` had a verdict"
+            self._breaker.note_failure(question.step, key, "no verdict", why)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundAsk:
+    """The `Ask` of one conversation."""
+
+    asker: Asker
+    item: ItemId | None
+    window: int | None = None
+    """Position of the window that asks; None: the conversation as a whole."""
+    asked_after: int = 0
+    """Newest call when what the conversation lacks was asked for again; 0: never."""
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether the judge takes images."""
+        return self.asker.takes_images
+
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens the judge can read and write at once."""
+        return self.asker.context_window
+
+    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+        """Hold a place while one answer is judged."""
+        return self.asker.in_flight()
+
+    def about(self, window: int) -> "BoundAsk":
+        """Ask on behalf of one window."""
+        return replace(self, window=window)
+
+    def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
+        """Ask; see `Asker.ask`."""
+        return self.asker.ask(question, self.item, self.window, asked_after=self.asked_after)
+
+
+def understood(question: Question[T], reply: JudgeReply) -> T:
+    """Turn a reply into the question's value.
+
+    Raises:
+        JudgeReplyInvalid: Cut short, refused, no JSON, or of the wrong shape.
+    """
+    if reply.stop is Stop.LENGTH:
+        raise JudgeReplyTruncated(
+            f"the answer to `{question.step}` ran into the limit of tokens", raw=reply.text
+        )
+    if reply.stop in (Stop.REFUSAL, Stop.FILTER):
+        raise JudgeRefused(f"the judge refused to answer `{question.step}`", raw=reply.text)
+    try:
+        return question.reply.read(_parse_answer(question, reply), reply.structured)
+    except Mismatch as error:
+        raise JudgeReplyInvalid(
+            f"the answer to `{question.step}` has the wrong shape: {error}", raw=reply.text
+        ) from error
+
+
+def _parse_answer(question: Question[Any], reply: JudgeReply) -> object:
+    """Parse a reply as its question wants it.
+
+    Raises:
+        Mismatch: It is a tool call without input, as of a judge that does not really know tools.
+        JudgeReplyInvalid: It is no JSON.
+    """
+    if question.reply.schema is None:
+        return reply.text
+    if question.reply.parse is not None:
+        return question.reply.parse(reply.text)
+    value = parse_reply(reply.text)
+    if value == {} and reply.rung is Rung.TOOL:
+        raise Mismatch("the tool was called without any input")
+    return value
+
+
+def repaired(
+    request: JudgeRequest, prompt: str, error: JudgeReplyInvalid, earlier: int
+) -> JudgeRequest:
+    """Say what was wrong with the last answer, after the whole question.
+
+    However often a question is repaired, no two of its forms are equal: what is stored tells each
+    answer from the next.
+
+    Args:
+        request: As it was put last.
+        prompt: Of the question.
+        error: What was wrong.
+        earlier: How many answers there were, from 1.
+    """
+    said = "An earlier answer" if earlier == 1 else f"The last of {earlier} earlier answers"
+    return replace(
+        request,
+        prompt=(
+            f"{prompt}\n\n{said} could not be used: {error}. "
+            "Answer again, in the form asked for and with nothing else."
+        ),
+    )

@@ -1,0 +1,121 @@
+"""What calls cost and may cost at most, for one judge."""
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from faithtui.engine.calls.budget import Spent
+from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
+from faithtui.judges.providers.prices import PriceTable
+
+_CHARACTERS: Final = 4
+"""Characters of a token, on average, in English. Used where a judge does not say its tokens."""
+
+_CHARACTERS_AT_WORST: Final = 2
+"""The same where nothing must come out more expensive: other scripts take more tokens."""
+
+_OVERHEAD: Final = 200
+"""Tokens of a request that are not its text: roles, schema, formatting."""
+
+_IMAGE: Final = 2_000
+"""Tokens of an image, at most."""
+
+
+class Pricing(Protocol):
+    """Prices of a judge."""
+
+    @property
+    def date(self) -> str | None:
+        """Which prices; None without any."""
+
+    def cost_nusd(self, usage: Usage) -> int | None:
+        """What a call cost, in units of 1e-9 US dollars; None: not known."""
+
+    def worst_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
+        """What a call may cost at most; None: not known."""
+
+
+class NoPrices:
+    """For judges whose costs nobody counts."""
+
+    date = None
+
+    def cost_nusd(self, usage: Usage) -> int | None:
+        """Not known."""
+        return None
+
+    def worst_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
+        """Not known."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TablePrices:
+    """Prices of one judge in a dated table."""
+
+    table: PriceTable
+    judge: str
+    base_url: str | None
+    batch: bool = False
+    """At the rate of batches."""
+
+    @property
+    def date(self) -> str | None:
+        """Date of the table."""
+        return self.table.date
+
+    def cost_nusd(self, usage: Usage) -> int | None:
+        """What a call cost, in units of 1e-9 US dollars; None: not known."""
+        return self.table.cost_nusd(self.judge, usage, base_url=self.base_url, batch=self.batch)
+
+    def worst_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
+        """What a call may cost at most; None: not known."""
+        return self.table.worst_nusd(
+            self.judge, tokens_in, max_tokens, base_url=self.base_url, batch=self.batch
+        )
+
+
+def worst_case(pricing: Pricing, request: JudgeRequest) -> Spent:
+    """What a request may use and cost at most.
+
+    An unknown price counts as nothing: whoever set a budget in money was told before.
+    """
+    tokens_in = _read(request, _CHARACTERS_AT_WORST)
+    nusd = pricing.worst_nusd(tokens_in, request.max_tokens)
+    return Spent(nusd or 0, tokens_in + request.max_tokens)
+
+
+def likely_tokens(request: JudgeRequest) -> int:
+    """Tokens a request reads, by its length."""
+    return _read(request, _CHARACTERS)
+
+
+def counted(request: JudgeRequest, reply: JudgeReply) -> tuple[Usage, bool]:
+    """Fill in the tokens a judge did not say, by the length of what was read and written.
+
+    Returns:
+        The tokens, and whether any of them are ours.
+    """
+    return counted_from(likely_tokens(request), reply)
+
+
+def counted_from(likely: int, reply: JudgeReply) -> tuple[Usage, bool]:
+    """Do as `counted`, where the request is not at hand any more.
+
+    Args:
+        likely: Its `likely_tokens`.
+        reply: What it was answered with.
+    """
+    said = reply.usage
+    if said.tokens_in is not None and said.tokens_out is not None:
+        return said, False
+    read = likely if said.tokens_in is None else said.tokens_in
+    written = len(reply.text) // _CHARACTERS + 1 if said.tokens_out is None else said.tokens_out
+    return (
+        Usage(read, written, said.tokens_cached, said.tokens_cache_write, said.tokens_reasoning),
+        True,
+    )
+
+
+def _read(request: JudgeRequest, characters: int) -> int:
+    text = len(request.system) + len(request.prompt)
+    return _OVERHEAD + text // characters + _IMAGE * len(request.images)

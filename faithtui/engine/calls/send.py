@@ -1,0 +1,404 @@
+"""One question on its way to one judge: places, pace, budget, tries, and the reply kept.
+
+All policy about requests stands here, once. A reply is committed before it is used, and nothing
+that went wrong ever becomes a reply.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
+
+from faithtui.engine.calls.answer_limit import check_answers_left, is_answered, is_asked_again
+from faithtui.engine.calls.budget import Budget, Caps, Spent
+from faithtui.engine.calls.costs import NoPrices, Pricing, counted, likely_tokens, worst_case
+from faithtui.engine.calls.output_format_fallback import Ladder
+from faithtui.engine.calls.rate_limiter import Limiter
+from faithtui.engine.calls.reply_cache import Asked, Replies, to_store
+from faithtui.engine.calls.slots import Slots
+from faithtui.errors import (
+    JudgeError,
+    JudgeMustWait,
+    JudgeRateLimited,
+    JudgeRefused,
+    JudgeReplyInvalid,
+    JudgeReplyTruncated,
+    JudgeTimeout,
+    JudgeUnavailable,
+    JudgeUnreachable,
+    JudgeUnsupported,
+    JudgeUnusable,
+)
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Rung
+from faithtui.judges.reply_parser import parse_reply
+
+T = TypeVar("T")
+
+ATTEMPTS = 5
+"""Tries of one request before a passing failure counts as lasting."""
+
+REFUSALS = 12
+"""Tries of one request that is found too many: the fault is not its own."""
+
+FIRST_WAIT_S = 0.5
+"""Wait before the second try when the provider names none; doubles each time."""
+
+LONGEST_DOUBLED_S = 30.0
+"""To where it doubles."""
+
+LONGEST_WAIT_S = 120.0
+"""A provider that wants us to wait longer stops the run: no person waits without being told."""
+
+OUTAGE_FAILURES = 10
+"""Failures in a row, over all questions, that are not the fault of one question."""
+
+OUTAGE_S = 120.0
+"""How long questions wait for such a judge to come back before the run stops."""
+
+LATENCIES = 512
+"""The latest calls, from which the usual time is told."""
+
+_MISSED: Final = (JudgeTimeout, JudgeUnavailable)
+
+
+@dataclass(slots=True)
+class StepTally:
+    """Calls of one step."""
+
+    calls: int = 0
+    stored: int = 0
+    in_flight: int = 0
+    retries: int = 0
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of calls, kept by the engine's thread alone."""
+
+    calls: int = 0
+    calls_again: int = 0
+    """Of these, what was asked before, whole or in part."""
+    calls_stored: int = 0
+    in_flight: int = 0
+    retries: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    cost_nusd: int = 0
+    """In units of 1e-9 US dollars, of the calls whose price is known."""
+    unpriced: int = 0
+    """Calls whose price is not known."""
+    estimated: int = 0
+    """Calls whose tokens are ours and not the judge's."""
+    latencies_ms: deque[int] = field(default_factory=lambda: deque(maxlen=LATENCIES))
+    steps: dict[str, StepTally] = field(default_factory=dict)
+    """By step, in the order of their first question."""
+
+    def step(self, name: str) -> StepTally:
+        """Give the counts of a step."""
+        return self.steps.setdefault(name, StepTally())
+
+
+class Sender:
+    """Sends questions to one judge. Belongs to one event loop."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        replies: Replies,
+        slots: Slots,
+        *,
+        tally: Tally,
+        ladder: Ladder | None = None,
+        limiter: Limiter | None = None,
+        budget: Budget | None = None,
+        pricing: Pricing | None = None,
+        on_retry: Callable[[str, JudgeError, float], None],
+        sleep: Callable[[float], Awaitable[None]],
+        pause_s: float,
+    ) -> None:
+        """Prepare; nothing is sent yet.
+
+        Args:
+            judge: Who answers.
+            replies: Where replies are kept.
+            slots: Places for requests in the air.
+            tally: Where calls are counted.
+            ladder: How JSON is asked for; None: from the top.
+            limiter: Limits of the judge's account; None: nobody limits it.
+            budget: What may be spent; None: anything.
+            pricing: What calls cost; None: nobody knows.
+            on_retry: Told of every attempt that is made again, and the seconds until then.
+            sleep: Waits for seconds.
+            pause_s: Seconds before each request.
+        """
+        self.slots = slots
+        self.tally = tally
+        self._judge = judge
+        self._replies = replies
+        self._ladder = ladder or Ladder(judge.ref, judge.rungs)
+        self._limiter = limiter
+        self._budget = budget or Budget(Caps())
+        self._pricing = pricing or NoPrices()
+        self._on_retry = on_retry
+        self._sleep = sleep
+        self._pause_s = pause_s
+        self._failures_in_a_row = 0
+        self._was_answered = False
+        self._is_closing = False
+        self._hopeless: JudgeUnusable | None = None
+        """Why nothing more is sent."""
+        self._on_the_wire: set[asyncio.Task[Any]] = set()
+
+    def close(self) -> frozenset[asyncio.Task[Any]]:
+        """Send nothing more.
+
+        Returns:
+            The tasks whose requests are on the wire: they end by themselves, and their replies
+            are paid for.
+        """
+        self._is_closing = True
+        return frozenset(self._on_the_wire)
+
+    async def put(
+        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    ) -> T:
+        """Put a question until it is answered or will not be.
+
+        Args:
+            asked: The question, as the store knows it.
+            request: The question, as the judge gets it.
+            understand: Turns a reply into a value; raises JudgeReplyInvalid.
+
+        Raises:
+            JudgeReplyInvalid: It was answered, and the answer cannot be used. It is kept.
+            JudgeAnswersUsedUp: It was answered as often as it may be.
+            JudgeUnusable: No other question can succeed now.
+            JudgeError: It was not answered, after every try.
+        """
+        try:
+            return await self._send_until_answered(asked, request, understand)
+        except JudgeUnusable as error:
+            # At once: those who wait for a place do not hear of it before they have one.
+            self._hopeless = error
+            raise
+
+    async def _send_until_answered(
+        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    ) -> T:
+        missed = refused = 0
+        waited_s = 0.0
+        while True:
+            check_answers_left(asked.step, asked.count)
+            try:
+                return await self._once(asked, request, understand)
+            except _SteppedDown:
+                continue
+            except JudgeRateLimited as error:
+                refused += 1
+                if error.retry_after_s is not None and error.retry_after_s > LONGEST_WAIT_S:
+                    raise _must_wait(error, error.retry_after_s) from error
+                if refused >= REFUSALS or self._is_closing:
+                    raise
+                wait_s = _doubled(refused) if error.retry_after_s is None else error.retry_after_s
+                failure: JudgeError = error
+            except _MISSED as error:
+                missed += 1
+                if is_answered(error):
+                    asked.count.answers += 1
+                    asked.count.problem, asked.count.raw = str(error), ""
+                if self._is_closing:
+                    raise
+                if missed >= ATTEMPTS:
+                    self._may_go_on(error, waited_s)
+                wait_s = _doubled(missed)
+                failure = error
+            waited_s += wait_s
+            self.tally.retries += 1
+            self.tally.step(asked.step).retries += 1
+            self._on_retry(asked.step, failure, wait_s)
+            await self._sleep(wait_s)
+
+    def count_unreadable(self, key: str) -> int:
+        """Count none: `put` counts them as they come, and a process before this one is over."""
+        return 0
+
+    def _may_go_on(self, error: JudgeError, waited_s: float) -> None:
+        """Decide whether a question that failed as often as it may waits for the judge's return.
+
+        Raises:
+            JudgeUnreachable: The judge never answered, or is gone for too long.
+            JudgeError: Others are answered, so the fault is this question's.
+        """
+        if not self._was_answered and error.status is None:
+            raise JudgeUnreachable(
+                f"{error}. Nothing was answered so far: check the address, the network and that "
+                "the server runs, then resume the run"
+            ) from error
+        if self._failures_in_a_row < OUTAGE_FAILURES:
+            raise error
+        if waited_s >= OUTAGE_S:
+            raise JudgeUnreachable(
+                f"{error}. No question was answered for {waited_s:.0f} s; resume the run when the "
+                "judge is back"
+            ) from error
+
+    async def _once(
+        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    ) -> T:
+        """Put one request on the wire and commit the reply before it is used.
+
+        A place is held until the reply is committed, so that a kill costs at most as many replies
+        as there are places.
+        """
+        async with self.slots, self._way(request) as rung:
+            await self._replies.ready()
+            worst = worst_case(self._pricing, request)
+            spent = Spent()
+            await self._budget.reserve(worst)
+            try:
+                reply = await self._answered(asked.step, replace(request, rung=rung))
+                asked.count.answers += 1
+                asked.count.is_earlier = False
+                usage, is_estimated = counted(request, reply)
+                cost = self._pricing.cost_nusd(usage)
+                spent = Spent(cost or 0, (usage.tokens_in or 0) + (usage.tokens_out or 0))
+                kept = to_store(
+                    reply,
+                    usage,
+                    estimated=is_estimated,
+                    cost_nusd=cost,
+                    prices=self._pricing.date,
+                )
+                self.tally.calls_again += is_asked_again(asked.step, asked.count)
+                self._count(asked.step, reply, kept.tokens_in, kept.tokens_out, kept.cost_nusd)
+                self.tally.estimated += is_estimated
+                try:
+                    value = understand(reply)
+                except JudgeReplyInvalid as error:
+                    asked.count.problem, asked.count.raw = str(error), error.raw
+                    await self._replies.keep(asked, kept, usable=False)
+                    # A plain-text question is not asked for JSON, so no other form would help.
+                    if rung is not None and _is_no_json(error) and self._ladder.failed(rung):
+                        raise _SteppedDown from error
+                    raise
+                await self._replies.keep(asked, kept, usable=True)
+                self._ladder.worked(rung)
+                return value
+            finally:
+                self._budget.settle(worst, spent)
+                self._off_the_wire()
+
+    def _way(self, request: JudgeRequest) -> AbstractAsyncContextManager[Rung | None]:
+        return nullcontext() if request.schema is None else self._ladder.turn()
+
+    async def _answered(self, step: str, request: JudgeRequest) -> JudgeReply:
+        """Send a request when the pace allows it, and learn from how it ended."""
+        if self._pause_s:
+            await self._sleep(self._pause_s)
+        limiter = self._limiter
+        started = 0.0 if limiter is None else await limiter.enter(likely_tokens(request))
+        self._to_the_wire(step)
+        outcome: Callable[[], None] | None = None if limiter is None else limiter.failed
+        try:
+            self._check_open()
+            reply = await self._judge.send(request)
+            self._failures_in_a_row = 0
+            self._was_answered = True
+            if limiter is not None:
+                outcome = lambda: limiter.accepted(reply.limits)  # noqa: E731 (chosen by outcome)
+        except JudgeUnsupported as error:
+            if request.rung is None:
+                raise
+            self._ladder.refused(request.rung, error)
+            raise _SteppedDown from error
+        except JudgeRateLimited:
+            self._was_answered = True
+            if limiter is not None:
+                outcome = lambda: limiter.refused(started)  # noqa: E731 (chosen by outcome)
+            raise
+        except _MISSED:
+            self._failures_in_a_row += 1
+            raise
+        finally:
+            self.tally.in_flight -= 1
+            self.tally.step(step).in_flight -= 1
+            if outcome is not None:
+                outcome()
+        return reply
+
+    def _check_open(self) -> None:
+        """Let nothing out any more once the run is ending.
+
+        Raises:
+            JudgeUnusable: No question can succeed.
+            CancelledError: Nobody waits for the answer.
+        """
+        if self._hopeless is not None:
+            raise self._hopeless
+        if self._is_closing:
+            raise asyncio.CancelledError
+
+    def _to_the_wire(self, step: str) -> None:
+        self.tally.in_flight += 1
+        self.tally.step(step).in_flight += 1
+        task = asyncio.current_task()
+        if task is not None:
+            self._on_the_wire.add(task)
+
+    def _off_the_wire(self) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._on_the_wire.discard(task)
+
+    def _count(
+        self,
+        step: str,
+        reply: JudgeReply,
+        tokens_in: int | None,
+        tokens_out: int | None,
+        cost_nusd: int | None,
+    ) -> None:
+        tally = self.tally
+        tally.calls += 1
+        tally.step(step).calls += 1
+        tally.tokens_in += tokens_in or 0
+        tally.tokens_out += tokens_out or 0
+        tally.tokens_cached += reply.usage.tokens_cached or 0
+        tally.cost_nusd += cost_nusd or 0
+        tally.unpriced += cost_nusd is None
+        tally.latencies_ms.append(reply.latency_ms)
+
+
+class _SteppedDown(Exception):
+    """The judge takes no request of this form, or ignores it, and there is another one."""
+
+
+def _doubled(tries: int) -> float:
+    return min(FIRST_WAIT_S * 2.0 ** (tries - 1), LONGEST_DOUBLED_S)
+
+
+def _must_wait(error: JudgeRateLimited, wait_s: float) -> JudgeMustWait:
+    minutes = max(1, round(wait_s / 60))
+    return JudgeMustWait(
+        f"{error}. It asks to be left alone for {minutes} min; resume the run then",
+        retry_after_s=wait_s,
+        status=error.status,
+    )
+
+
+def _is_no_json(error: JudgeReplyInvalid) -> bool:
+    """Whether a reply speaks against the way it was asked for: it is no JSON, or an empty object.
+
+    A judge that does not really call tools calls them with nothing.
+    """
+    if isinstance(error, JudgeRefused):
+        return False
+    if isinstance(error, JudgeReplyTruncated):
+        return not error.raw.lstrip().startswith(("{", "```"))
+    try:
+        return parse_reply(error.raw) == {}
+    except JudgeReplyInvalid:
+        return True

@@ -1,0 +1,328 @@
+"""What a judge said about a conversation, as the checks need it: from a store, or just judged."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+from faithtui.domain.assessment import Assessment, Stance, Truth, Verdict, identity
+from faithtui.domain.conversation import Conversation, Passage, Turn, normalised
+from faithtui.domain.ids import ClaimId, TruthId
+from faithtui.domain.integrity import (
+    CheckedClaim,
+    CheckedTruth,
+    CheckedVerdict,
+    CheckedWindow,
+    JudgedConversation,
+)
+from faithtui.domain.labels import FAITHFULNESS, Label, LabelSet, Polarity
+from faithtui.domain.prompt_echo import NO_PROMPTS, PromptWords
+from faithtui.domain.run_integrity import Integrity
+from faithtui.domain.scores import ScoreState
+from faithtui.engine.review.examples import kept
+from faithtui.errors import ConfigError
+from faithtui.metrics.base import Metric, MetricSpec
+from faithtui.metrics.registry import build, entry
+from faithtui.store.records import ItemState, ReviewView, RunSpec
+from faithtui.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRules:
+    """What the checks must know of a metric."""
+
+    labels: LabelSet
+    """Its words."""
+    facts: bool
+    """What claims are held against are facts of documents; else they are messages."""
+    prompts: PromptWords
+    """What its questions say themselves."""
+    names_evidence: bool = False
+    """Its questions ask for the truths that decide."""
+
+    @classmethod
+    def of(cls, metric: Metric[Any]) -> "CheckRules":
+        """Take them from a metric."""
+        labels, facts = _vocabulary_of(metric.spec)
+        prompts = PromptWords.of(metric.prompts.texts.values())
+        # Messages may all be served by a statement without one being named.
+        return cls(labels, facts, prompts, facts and getattr(metric, "strategy", "") == "evidence")
+
+
+def vocabulary(run: RunSpec) -> tuple[LabelSet, bool]:
+    """Give the words of a run's metric, and whether what it checks against are facts of documents.
+
+    A metric that this version does not have is known by the rule that was stored with the run.
+    """
+    try:
+        spec = entry(run.metric).spec
+    except ConfigError:
+        rule = run.rule
+        if set(rule.labels) <= set(FAITHFULNESS.names):
+            return FAITHFULNESS, True
+        return LabelSet(
+            tuple(
+                Label(
+                    name,
+                    name[:1],
+                    name,
+                    Polarity.GOOD if name in rule.passing else Polarity.BAD,
+                )
+                for name in rule.labels
+            )
+        ), True
+    return _vocabulary_of(spec)
+
+
+def _vocabulary_of(spec: MetricSpec) -> tuple[LabelSet, bool]:
+    return spec.labels, spec.references is not None and spec.references_are_facts
+
+
+def integrity_sentence(metric: str, found: Integrity) -> str:
+    """Say what stands against a score of a run, in the words of its metric; "" for nothing.
+
+    Args:
+        metric: Key of the metric; one of another version is told of in the usual words.
+        found: What the checks say of the run, or of a conversation of it.
+    """
+    try:
+        return entry(metric).spec.integrity_sentence(found)
+    except ConfigError:
+        return found.sentence()
+
+
+def rules_of_run(store: Store, run: RunSpec) -> CheckRules:
+    """Give what the checks must know of a run's metric, as far as it is still known here."""
+    labels, facts = vocabulary(run)
+    try:
+        directory = None if run.prompts_dir is None else Path(run.prompts_dir)
+        examples = kept(store, run.examples)
+        metric = build(run.metric, run.options, prompts_dir=directory, examples=examples)
+    except ConfigError:  # the metric is not of this version, or its prompts are gone
+        return CheckRules(labels, facts, NO_PROMPTS)
+    return CheckRules.of(metric)
+
+
+def check_stored_run(
+    view: ReviewView,
+    surplus: Mapping[int, tuple[str | None, ...]],
+    rules: CheckRules,
+) -> JudgedConversation:
+    """Give the checks what they need of a stored conversation of a run.
+
+    Args:
+        view: The conversation, complete: nothing of it hidden.
+        surplus: Words beyond the last claim, by position of the window.
+        rules: What the checks must know of the metric.
+    """
+    texts = {
+        document.number: document.text for turn in view.turns for document in turn.documents or ()
+    }
+    place = {number: index for index, number in enumerate(sorted(texts))}
+    return JudgedConversation(
+        turns=tuple(Turn(turn.role, turn.content) for turn in view.turns),
+        documents=tuple(texts[number] for number in place),
+        retrieved=tuple(
+            tuple(dict.fromkeys(place[document.number] for document in turn.documents or ()))
+            for turn in view.turns
+        ),
+        # A window still to be judged has no turns; it is not stored, so there is nothing to check.
+        windows=tuple(
+            CheckedWindow(
+                position=row.position,
+                turns=row.turns,
+                claims=len(row.claims),
+                failure=row.score.reason or "it failed"
+                if row.score.state is ScoreState.FAILED
+                else None,
+                without_context=row.without_context,
+                skipped=row.score.state is ScoreState.SKIPPED,
+                surplus=surplus.get(row.position, ()),
+            )
+            for row in view.windows
+            if row.turns or row.claims or row.position in surplus
+        ),
+        claims=tuple(
+            CheckedClaim(
+                id=claim.id,
+                kind=claim.kind,
+                turn=claim.turn,
+                text=claim.text,
+                document=None if claim.document is None else place.get(claim.document),
+                verdicts=tuple(
+                    CheckedVerdict(said.window, said.label, said.word, said.reason)
+                    for said in claim.verdicts
+                ),
+                **_sort_evidence([(each.truth, each.stance, each.sets) for each in claim.evidence]),
+            )
+            for claim in view.claims
+        ),
+        truths=tuple(
+            CheckedTruth(
+                truth.id,
+                truth.text,
+                None if truth.document is None else place.get(truth.document),
+                frozenset(truth.windows),
+            )
+            for truth in view.truths
+        ),
+        labels=rules.labels,
+        truths_are_facts=rules.facts,
+        complete=view.item.state is ItemState.DONE,
+        prompts=rules.prompts,
+        names_evidence=rules.names_evidence,
+    )
+
+
+def check_assessments(
+    conversation: Conversation,
+    assessments: Sequence[Assessment],
+    rules: CheckRules,
+    *,
+    complete: bool,
+) -> JudgedConversation:
+    """Give the checks what they need of a conversation that was just judged; see `check_assessed`.
+
+    The same as `check_stored_run` gives once it is stored, but for the ids.
+    """
+    place: dict[str, int] = {}
+    texts: list[str] = []
+    for turn in conversation.turns:
+        for document in turn.retrieval_context or ():
+            shown = Passage(document.text, document.images).shown
+            if place.setdefault(shown, len(place)) == len(texts):
+                texts.append(document.text)
+    truths = _TruthsSeen(place)
+    claims: dict[object, list[tuple[int, Verdict]]] = {}
+    windows = []
+    for each in assessments:
+        at = each.window.position
+        truths.see(each)
+        here = set()
+        for verdict in each.verdicts:
+            key = identity(verdict.claim)
+            found = claims.setdefault(key, [])
+            here.add(key)
+            if not found or found[-1][0] != at:
+                found.append((at, verdict))
+        windows.append(_window_to_check(each, len(here)))
+    ordered = sorted(claims.values(), key=lambda said: said[0][1].claim.turn)
+    return JudgedConversation(
+        turns=tuple(Turn(turn.role, turn.content) for turn in conversation.turns),
+        documents=tuple(texts),
+        retrieved=tuple(
+            tuple(
+                dict.fromkeys(
+                    place[Passage(document.text, document.images).shown]
+                    for document in turn.retrieval_context or ()
+                )
+            )
+            for turn in conversation.turns
+        ),
+        windows=tuple(windows),
+        claims=tuple(
+            _claim_to_check(ClaimId(number), said, place, truths, conversation)
+            for number, said in enumerate(ordered)
+        ),
+        truths=truths.all(),
+        labels=rules.labels,
+        truths_are_facts=rules.facts,
+        complete=complete,
+        prompts=rules.prompts,
+        names_evidence=rules.names_evidence,
+    )
+
+
+class _TruthsSeen:
+    """Truths of a conversation, each once, numbered as the windows bring them up."""
+
+    def __init__(self, place: Mapping[str, int]) -> None:
+        self._place = place
+        self._ids: dict[tuple[int | None, str], TruthId] = {}
+        self._texts: list[str] = []
+        self._windows: list[set[int]] = []
+
+    def see(self, assessment: Assessment) -> None:
+        for truth in assessment.truths:
+            self._windows[self.id_of(truth)].add(assessment.window.position)
+
+    def id_of(self, truth: Truth) -> TruthId:
+        document = None if truth.document is None else self._place.get(truth.document)
+        key = (document, normalised(truth.text))
+        if key not in self._ids:
+            self._ids[key] = TruthId(len(self._ids))
+            self._texts.append(truth.text)
+            self._windows.append(set())
+        return self._ids[key]
+
+    def all(self) -> tuple[CheckedTruth, ...]:
+        return tuple(
+            CheckedTruth(each, self._texts[each], document, frozenset(self._windows[each]))
+            for (document, _), each in self._ids.items()
+        )
+
+
+def _window_to_check(assessment: Assessment, claims: int) -> CheckedWindow:
+    score = assessment.score
+    return CheckedWindow(
+        position=assessment.window.position,
+        turns=assessment.window.turns,
+        claims=claims,
+        failure=score.reason or "it failed" if score.state is ScoreState.FAILED else None,
+        without_context=assessment.without_context,
+        skipped=score.state is ScoreState.SKIPPED,
+        surplus=assessment.surplus,
+    )
+
+
+def _claim_to_check(
+    number: ClaimId,
+    said: Sequence[tuple[int, Verdict]],
+    place: Mapping[str, int],
+    truths: _TruthsSeen,
+    conversation: Conversation,
+) -> CheckedClaim:
+    claim = said[0][1].claim
+    named = [each for _, verdict in said for each in verdict.evidence]
+    return CheckedClaim(
+        id=number,
+        kind=claim.kind,
+        turn=claim.turn,
+        text=conversation.turns[claim.turn].content if claim.kind == "answer" else claim.text,
+        document=None if claim.document is None else place.get(claim.document),
+        verdicts=tuple(
+            CheckedVerdict(window, verdict.label, verdict.word, verdict.reason)
+            for window, verdict in said
+        ),
+        **_sort_evidence([(truths.id_of(each.truth), each.stance, each.sets) for each in named]),
+    )
+
+
+class _Evidence(TypedDict):
+    """The fields of `CheckedClaim` that say which truths the judge named for it."""
+
+    sufficient: tuple[frozenset[TruthId], ...]
+    partial: frozenset[TruthId]
+    opposes: frozenset[TruthId]
+
+
+def _sort_evidence(evidence: Sequence[tuple[TruthId, Stance, tuple[int, ...]]]) -> _Evidence:
+    """Sort what was named by what it says of the claim.
+
+    Args:
+        evidence: Truths with their stance and the numbers of the sets they belong to.
+    """
+    alone = [truth for truth, stance, sets in evidence if stance == "supports" and not sets]
+    several: dict[int, set[TruthId]] = {}
+    for truth, _, sets in evidence:
+        for number in sets:
+            several.setdefault(number, set()).add(truth)
+    found = [frozenset({truth}) for truth in dict.fromkeys(alone)]
+    sufficient = (*found, *map(frozenset, several.values()))
+    return _Evidence(
+        sufficient=sufficient,
+        partial=frozenset(truth for truth, stance, _ in evidence if stance == "partial").difference(
+            *sufficient
+        ),
+        opposes=frozenset(truth for truth, stance, _ in evidence if stance == "contradicts"),
+    )

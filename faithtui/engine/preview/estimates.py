@@ -1,0 +1,249 @@
+"""The figures of a preview: from a sample of the conversations to all of them, and into words."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import stdev
+from typing import Final
+
+from faithtui.domain.judge_names import judge_title
+from faithtui.engine.calls.costs import TablePrices
+from faithtui.store.records import RunSpec
+
+_WIDTH: Final = 2.1
+"""Half the width of a 95 % interval, in standard errors, for samples of about 20."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A number that was estimated from a sample, with its 95 % interval."""
+
+    value: int
+    low: int
+    high: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether everything was looked at."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True, slots=True)
+class StepPreview:
+    """Questions of one step, over all conversations, rounded."""
+
+    step: str
+    calls: int
+    """That would be put to the judge."""
+    stored: int
+    """That are answered by what is stored, or by what this or an earlier run of the order asks."""
+    tokens_in: int
+    tokens_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a run would ask and cost."""
+
+    metric: str
+    judge: str
+    conversations: int
+    """To be judged."""
+    sampled: int
+    """Of them, looked at."""
+    calls: About
+    """Questions that would be put to the judge, without any that are asked again."""
+    calls_stored: int
+    """Questions that need no call, rounded: their answers are stored."""
+    tokens_in: About
+    """Read by the judge, by the length of the texts."""
+    tokens_out: About
+    """Written by it, if it writes as much as the embedded judge does."""
+    cost_nusd: About | None
+    """In units of 1e-9 US dollars; None: the price is not known."""
+    worst_nusd: int | None
+    """The most it may cost if every answer were as long as its limit; None as above."""
+    prices: str
+    """Date of the price table."""
+    steps: tuple[StepPreview, ...]
+    """In the order of their first question."""
+    held_back: str | None = None
+    """Which of them cannot be judged because of where their images lie; None: all can."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing it may ask costs anything."""
+        # The most it may cost leaves out questions that are longer than their price holds for.
+        return self.worst_nusd == 0 and self.cost_nusd is not None and not self.cost_nusd.high
+
+
+@dataclass(slots=True)
+class AskedOnce:
+    """A question that would be put to the judge."""
+
+    step: str
+    conversation: int
+    """Who asks it first, as a place in the sample."""
+    tokens_in: int
+    tokens_out: int
+    cost_nusd: int | None
+    worst_nusd: int
+    is_shared: bool = False
+    """Another conversation of the sample asks it too: it does not grow with their number."""
+
+
+def sentence(previewed: Sequence[Preview]) -> str:
+    """Say in one line what runs of one judge would ask and cost.
+
+    Args:
+        previewed: At least one.
+    """
+    judge, prices = judge_title(previewed[0].judge), previewed[0].prices
+    calls = _sum([each.calls for each in previewed])
+    read = _sum([each.tokens_in for each in previewed])
+    written = _sum([each.tokens_out for each in previewed])
+    stored = sum(each.calls_stored for each in previewed)
+    about = "" if calls.is_exact else "about "
+    words = [f"{about}{_count(calls.value)} {'question' if calls.value == 1 else 'questions'}"]
+    words[0] += f" to {judge}"
+    if not calls.is_exact:
+        words[0] += f" ({_count(calls.low)} to {_count(calls.high)})"
+    words.append(f"{_tokens(read.value)} tokens read and {_tokens(written.value)} written")
+    if stored:
+        words.append(f"{_count(stored)} more need no call")
+    costs = [each.cost_nusd for each in previewed]
+    known = [each for each in costs if each is not None]
+    worst = [each.worst_nusd for each in previewed if each.worst_nusd is not None]
+    if len(known) < len(costs):
+        words.append(f"cost not known: no price in the table of {prices}")
+    elif all(each.is_free for each in previewed):
+        words.append("costs nothing")
+    else:
+        cost = _sum(known)
+        words.append(
+            f"about {dollars(cost.value)}, at most {dollars(sum(worst))} (prices of {prices})"
+        )
+    return "; ".join(words)
+
+
+def dollars(nusd: int) -> str:
+    """Write an amount of money with as many digits as tell something."""
+    usd = nusd / 1e9
+    if usd >= 100:
+        return f"${usd:,.0f}"
+    if usd >= 0.095 or not nusd:
+        return f"${usd:.2f}"
+    return f"${usd:.2g}" if usd >= 1e-4 else "<$0.0001"
+
+
+def scaled(
+    spec: RunSpec,
+    questions: Sequence[AskedOnce],
+    answered: Mapping[str, int],
+    sampled: int,
+    total: int,
+    pricing: TablePrices,
+) -> Preview:
+    """Go from the sample to all conversations.
+
+    What one conversation asks alone grows with their number. What several ask is answered once, so
+    it is taken as it is. On average this is never too little, and too much where a question is
+    shared by few: better than the other way round when it is about money.
+
+    Args:
+        spec: The run.
+        questions: What the sample would put to the judge, each question once.
+        answered: Questions of the sample that need no call, by step; every step is there, in the
+            order of its first question.
+        sampled: Conversations that were looked at.
+        total: All of them.
+        pricing: What calls cost.
+    """
+
+    def grown(size: Callable[[AskedOnce], int], step: str | None = None) -> About:
+        alone = [0] * sampled
+        shared = 0
+        for each in questions:
+            if step not in (None, each.step):
+                continue
+            if each.is_shared:
+                shared += size(each)
+            else:
+                alone[each.conversation] += size(each)
+        return _about(alone, shared, total)
+
+    def needless(count: int) -> int:
+        return round(count * total / sampled) if sampled else 0
+
+    is_priced = pricing.worst_nusd(1, 1) is not None and all(
+        each.cost_nusd is not None for each in questions
+    )
+    return Preview(
+        metric=spec.metric,
+        judge=spec.judge,
+        conversations=total,
+        sampled=sampled,
+        calls=grown(_one),
+        calls_stored=needless(sum(answered.values())),
+        tokens_in=grown(_read),
+        tokens_out=grown(_written),
+        cost_nusd=grown(lambda each: each.cost_nusd or 0) if is_priced else None,
+        worst_nusd=grown(lambda each: each.worst_nusd).high if is_priced else None,
+        prices=pricing.table.date,
+        steps=tuple(
+            StepPreview(
+                step,
+                grown(_one, step).value,
+                needless(count),
+                grown(_read, step).value,
+                grown(_written, step).value,
+            )
+            for step, count in answered.items()
+        ),
+    )
+
+
+def _sum(parts: Sequence[About]) -> About:
+    """Add estimates up. Runs go over the same sample, so that their errors go together."""
+    return About(*(sum(getattr(each, name) for each in parts) for name in ("value", "low", "high")))
+
+
+def _count(number: int) -> str:
+    return f"{number:,}"
+
+
+def _tokens(number: int) -> str:
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.1f}M"
+    return f"{number / 1_000:.0f}k" if number >= 10_000 else f"{number:,}"
+
+
+def _one(question: AskedOnce) -> int:
+    return 1
+
+
+def _read(question: AskedOnce) -> int:
+    return question.tokens_in
+
+
+def _written(question: AskedOnce) -> int:
+    return question.tokens_out
+
+
+def _about(alone: Sequence[int], shared: int, total: int) -> About:
+    """Estimate a total over `total` conversations from what each of a sample asks alone.
+
+    Source: the mean of a simple random sample without replacement, with the correction for a
+    finite population; Cochran, Sampling Techniques, 3rd edition, 2.5.
+    """
+    sampled = len(alone)
+    if sampled >= total:
+        exact = sum(alone) + shared
+        return About(exact, exact, exact)
+    mean = sum(alone) / sampled
+    # One conversation tells nothing about how different they are.
+    spread = stdev(alone) if sampled > 1 else mean
+    half = _WIDTH * spread * total * math.sqrt((1 - sampled / total) / sampled)
+    value = mean * total + shared
+    seen = sum(alone) + shared
+    return About(round(value), max(seen, round(value - half)), round(value + half))

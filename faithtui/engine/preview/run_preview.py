@@ -1,0 +1,293 @@
+"""What a run would ask and cost, before anything is sent.
+
+The metric itself is driven over a sample of the conversations, with the embedded judge in the place
+of the real one. So every question counted is one the run would put, letter for letter, as long as
+the answers before it are alike; what is stored is found under the real judge's own keys. Nothing is
+written and nothing leaves the machine.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from random import Random
+from typing import Any, Final
+
+from faithtui.domain.assessment import Assessment, Claim
+from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.costs import TablePrices, worst_case
+from faithtui.engine.calls.image_hosts import check_image_hosts, find_image_hosts
+from faithtui.engine.calls.reply_cache import Asked
+from faithtui.engine.preview.estimates import AskedOnce, Preview, scaled
+from faithtui.engine.review.examples import kept
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.planner import draft
+from faithtui.engine.runs.recorder import StoreImages
+from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_execution import given_claims, same_metric
+from faithtui.errors import JudgeError, MetricError
+from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
+from faithtui.judges.embedded.embedded_judge import OfflineJudge
+from faithtui.judges.providers.endpoints import is_ours
+from faithtui.judges.registry import reads_prompts
+from faithtui.metrics.base import Metric
+from faithtui.store.records import RunSpec, RunState, StoredReply
+from faithtui.store.store import Store
+
+SAMPLE = 20
+"""Conversations that are looked at: enough to tell tens from hundreds, and read in a moment."""
+
+PATIENCE_S = 4.0
+"""Seconds after which no further conversation is looked at, however few there were."""
+
+PATIENCE_FOR_FREE_S = 0.3
+"""The same for judges that are part of this program: nobody waits to hear that nothing is paid."""
+
+_SEED: Final = 1
+"""The same order has the same preview."""
+
+
+@dataclass(slots=True)
+class _Notes:
+    """The replies of a preview: those of the store, and those made up so far. Keeps nothing."""
+
+    store: Store
+    stand_in: "_StandIn"
+    before: set[str]
+    """Keys that earlier runs of the same order would have answered."""
+    made_up: dict[str, StoredReply] = field(default_factory=dict)
+    questions: dict[str, AskedOnce] = field(default_factory=dict)
+    answered: dict[str, int] = field(default_factory=dict)
+    """Questions that need no call, by step; every step, in the order of its first question."""
+    conversation: int = 0
+
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+        """Give the reply to a question, stored or made up before."""
+        known = self.questions.get(key)
+        if known is not None:
+            known.is_shared |= known.conversation != self.conversation
+            return self.made_up[key]
+        made_up = self.made_up[key] if key in self.before else None
+        return self.store.calls.reply(key, or_cut=or_cut) or made_up
+
+    def find_unusable(self, key: str) -> StoredReply | None:
+        """Give the latest stored reply to a question that could not be used, if any."""
+        return self.store.calls.unusable_reply(key)
+
+    async def ready(self) -> None:
+        """Nothing is kept, so there is always room."""
+
+    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
+        """Note what a question would cost."""
+        self.made_up[asked.key] = reply
+        self.questions[asked.key] = AskedOnce(
+            asked.step,
+            self.conversation,
+            reply.tokens_in or 0,
+            reply.tokens_out or 0,
+            reply.cost_nusd,
+            self.stand_in.worst_nusd,
+        )
+
+    def heard(self, step: str, reply: JudgeReply, is_stored: bool) -> None:
+        """Count a question that needs no call."""
+        self.answered[step] = self.answered.get(step, 0) + is_stored
+
+
+class _StandIn(LocalJudge):
+    """Answers as the embedded judge, under the name of the real one."""
+
+    def __init__(self, spec: RunSpec, pricing: TablePrices) -> None:
+        self.ref = spec.judge
+        self.fingerprint = spec.judge_fingerprint
+        self.takes_images = reads_prompts(spec.judge)
+        self.context_window: int | None = None
+        self.worst_nusd = 0
+        """What the latest question may cost at most."""
+        self._pricing = pricing
+        self._offline = OfflineJudge()
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Make an answer up, whose tokens are then counted by its length."""
+        self.worst_nusd = worst_case(self._pricing, request).nusd
+        return replace(await self._offline.send(request), usage=Usage())
+
+    async def aclose(self) -> None:
+        """Forget what was read."""
+        await self._offline.aclose()
+
+
+def preview(
+    store: Store,
+    requests: Sequence[RunRequest],
+    *,
+    around: Circumstances | None = None,
+    shared: bool = False,
+    sample: int = SAMPLE,
+) -> tuple[Preview, ...]:
+    """Say what an order would ask and cost; nothing is planned, sent or written.
+
+    What several runs of the order ask alike is counted for the first of them. No key is needed.
+
+    Args:
+        store: Where the conversations are.
+        requests: The runs, in their order.
+        around: Prices and redaction; None: the built-in prices, and none.
+        shared: Where a metric judges claims, later judges get those of the first one.
+        sample: Conversations to look at.
+
+    Raises:
+        ConfigError: As `planner.plan`, but for the key.
+        InputError: The file of examples cannot be read.
+    """
+    around = around or Circumstances()
+    jobs: list[_Job] = []
+    first: dict[str, _Job] = {}
+    for request in requests:
+        drafted = draft(store, request, around)
+        job = _Job(drafted.spec, drafted.metric, drafted.conversations)
+        if shared and drafted.metric.spec.judges == "claim" and not request.as_peer:
+            job.claims_of = first.setdefault(drafted.spec.metric, job)
+        jobs.append(job)
+    return _previews(store, jobs, around, sample)
+
+
+def preview_runs(
+    store: Store,
+    runs: Sequence[RunId],
+    *,
+    around: Circumstances | None = None,
+    sample: int = SAMPLE,
+) -> tuple[Preview, ...]:
+    """Say what is left to ask in planned or interrupted runs; see `preview`.
+
+    Raises:
+        ConfigError: The prompts or options of a run are not what they were, or addresses of
+            images would be sent to hosts that nobody allowed.
+        StoreError: There is no such run.
+    """
+    around = around or Circumstances()
+    jobs: dict[RunId, _Job] = {}
+    for run in runs:
+        row = store.runs.row(run)
+        metric = same_metric(row, kept(store, row.spec.examples))
+        pending = [each.conversation for each in store.runs.pending(run)]
+        unfinished = store.runs.item_rows(store.runs.unfinished(run))
+        pending += [each.conversation for each in unfinished]
+        check_image_hosts(store, pending, row.spec.judge, around.image_hosts)
+        jobs[run] = _Job(row.spec, metric, pending)
+        if row.state is not RunState.PLANNED:
+            # What it was left without is asked for past the replies that are stored.
+            jobs[run].asked_after = sys.maxsize
+        if row.spec.claims_run in jobs:
+            jobs[run].claims_of = jobs[row.spec.claims_run]
+    return _previews(store, list(jobs.values()), around, sample)
+
+
+@dataclass(slots=True)
+class _Job:
+    """A run to preview."""
+
+    spec: RunSpec
+    metric: Metric[Any]
+    conversations: Sequence[ConversationId]
+    asked_after: int = 0
+    """Newest call when what is missing is asked for again; 0: it is not."""
+    claims_of: "_Job | None" = None
+    """The one whose claims it judges; itself where it draws them for others."""
+    drawn: dict[ConversationId, tuple[Claim, ...]] = field(default_factory=dict)
+    """Claims it would draw, of the conversations that were looked at."""
+
+    def given(self, store: Store, number: ConversationId) -> tuple[tuple[Claim, ...] | None, bool]:
+        """Give the claims to judge, None to draw them, and whether there is anything to judge."""
+        if self.claims_of not in (None, self):
+            # Where its drawing was not looked at, drawing them is what comes nearest.
+            return self.claims_of.drawn.get(number), True
+        claims, skipped = given_claims(store, self.spec, number)
+        return claims, skipped is None
+
+    def note(self, number: ConversationId, assessments: Sequence[Assessment]) -> None:
+        """Keep the claims of a conversation for others."""
+        claims = (verdict.claim for window in assessments for verdict in window.verdicts)
+        self.drawn[number] = tuple(dict.fromkeys(claims))
+
+
+def _previews(
+    store: Store, jobs: Sequence[_Job], around: Circumstances, sample: int
+) -> tuple[Preview, ...]:
+    made_up: dict[str, StoredReply] = {}
+    found = []
+    for job in jobs:
+        before = set(made_up)
+        found.append(asyncio.run(_preview(store, job, around, sample, before, made_up)))
+    return tuple(found)
+
+
+async def _preview(
+    store: Store,
+    job: _Job,
+    around: Circumstances,
+    sample: int,
+    before: set[str],
+    made_up: dict[str, StoredReply],
+) -> Preview:
+    spec, conversations = job.spec, job.conversations
+    pricing = TablePrices(around.prices, spec.judge, spec.base_url, spec.batch)
+    stand_in = _StandIn(spec, pricing)
+    notes = _Notes(store, stand_in, before, made_up)
+    chosen = _spread(len(conversations), sample)
+    sampled = 0
+    patience_s = PATIENCE_FOR_FREE_S if is_ours(spec.judge) else PATIENCE_S
+    ends_at = time.monotonic() + patience_s
+    asker = Asker(
+        stand_in,
+        notes,
+        pricing=pricing,
+        load_image=StoreImages(store),
+        on_reply=notes.heard,
+    )
+    for place in chosen:
+        if sampled and time.monotonic() > ends_at:
+            break
+        notes.conversation = sampled
+        sampled += 1
+        await _look_at(store, job, conversations[place], asker)
+    await asker.aclose()
+    await stand_in.aclose()
+    questions = list(notes.questions.values())
+    found = scaled(spec, questions, notes.answered, sampled, len(conversations), pricing)
+    return replace(found, held_back=find_image_hosts(store, conversations, spec.judge).sentence())
+
+
+async def _look_at(store: Store, job: _Job, number: ConversationId, asker: Asker) -> None:
+    """Let the metric ask everything about one conversation."""
+    metric = job.metric
+    conversation = store.conversations.get(number)
+    if metric.why_skipped(conversation) is not None:
+        return
+    claims, is_judged = job.given(store, number)
+    if not is_judged:
+        return
+    ask = asker.on_behalf_of(ItemId(0), asked_after=job.asked_after)
+    try:
+        findings = await metric.gather(conversation, ask, claims)
+        assessments = [metric.assess(findings, window) for window in metric.windows(conversation)]
+        job.note(number, assessments)
+        await metric.conclude(assessments, ask)
+    except (JudgeError, MetricError):
+        # It would fail in the run as well, after the same questions.
+        return
+
+
+def _spread(total: int, sample: int) -> list[int]:
+    """Choose places spread over a list, one at random from each of equal stretches, mixed."""
+    count = min(total, sample)
+    random = Random(_SEED)
+    edges = [total * part // count for part in range(count + 1)] if count else []
+    places = [random.randrange(low, high) for low, high in pairwise(edges)]
+    # Looking may end early, and must not have seen the beginning alone then.
+    random.shuffle(places)
+    return places

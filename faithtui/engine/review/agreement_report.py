@@ -1,0 +1,393 @@
+"""A run's agreement with people: computed in one place, for the screen and for files."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from faithtui.agreement.documents.files import (
+    ClaimExtras,
+    PlotFile,
+    ReportHeader,
+    claims_csv,
+    report_html,
+    report_json,
+    report_markdown,
+    report_plots,
+)
+from faithtui.agreement.labelled_units import (
+    ClaimReading,
+    LabelState,
+    ReadingSettings,
+    RunReadings,
+    ScoredUnit,
+)
+from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.judge_comparison import PairedUnit
+from faithtui.agreement.report.point_estimates import with_points
+from faithtui.agreement.report.report import Judged, OtherJudge, Prepared, report_of
+from faithtui.agreement.report.self_consistency import steadiness
+from faithtui.agreement.report.split_units import readings_within
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import ReportSettings
+from faithtui.agreement.report.weights import claim_weights
+from faithtui.domain.ids import LabelId, RunId
+from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.splits import Split
+from faithtui.engine.review.examples import kept
+from faithtui.engine.review.splits import conversations_in, split_rule
+from faithtui.engine.runs.gc_pause import collector_paused
+from faithtui.engine.runs.workers import read_run
+from faithtui.errors import ConfigError, ExportError
+from faithtui.files import check_target, make_directory, write_text
+from faithtui.metrics.registry import entry
+from faithtui.store.records import RunRow
+from faithtui.store.store import Store, utc_now
+
+Format = Literal["md", "json", "html", "csv"]
+
+FILES: dict[Format, str] = {
+    "md": "report.md",
+    "json": "report.json",
+    "html": "report.html",
+    "csv": "claims.csv",
+}
+"""Name of the file each format is written to."""
+
+_AT_ONCE = 500
+"""Claims whose passages are in memory together."""
+
+
+@dataclass(frozen=True)  # without slots, so that the digest is computed once and when asked for
+class RunAgreement:
+    """What is known about a run's agreement at one moment."""
+
+    row: RunRow
+    readings: RunReadings
+    report: AgreementReport
+    windows: int
+    """Windows that were judged."""
+    empty_windows: int
+    """Of those, the ones without a claim."""
+    newest: LabelId
+    """The newest act that is in it."""
+    prepared: Prepared
+    """What the report was computed from."""
+    split: Split | None = None
+    """The part of the conversations; None: all."""
+    points_only: bool = False
+    """Figures of claims are newer than the readings, and have no intervals yet."""
+    full_report: AgreementReport | None = None
+    """With `points_only`: the report of the readings."""
+
+    @property
+    def claims(self) -> tuple[ClaimReading, ...]:
+        """Everything the run judged once."""
+        return self.readings.claims
+
+    @property
+    def full(self) -> AgreementReport:
+        """The report of the readings."""
+        return self.full_report or self.report
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the readings: equal for two reports that speak of the same labels."""
+        return readings_digest(self.readings.claims, self.readings.answers)
+
+
+@collector_paused()
+def run_agreement(
+    store: Store,
+    run: RunId,
+    settings: ReportSettings | None = None,
+    other: RunId | None = None,
+    split: Split | None = None,
+) -> RunAgreement:
+    """Compare a run's judge with people, from what is stored now.
+
+    Args:
+        store: Where everything is.
+        run: The run.
+        settings: What is wanted; None: the usual.
+        other: A second run to compare with.
+        split: Only conversations of this part; None: all. A look at the test part is counted by
+            whoever shows it.
+
+    Raises:
+        ConfigError: The run shall be compared with itself, or a split is wanted and there is none.
+        StoreError: There is no such run, the sample asked for cannot carry a report, or the other
+            run's metric has other labels.
+    """
+    wanted = settings or ReportSettings()
+    row = read_run(store, run)
+    spec = entry(row.spec.metric).spec
+    reading = _reading(wanted)
+    # Before the readings: an act that comes meanwhile is then read twice, and never missed.
+    newest = store.reviews.newest_act()
+    readings = store.reviews.run_readings(run, reading, spec.labels.severity)
+    windows, empty_windows = row.windows, store.runs.empty_windows(run)
+    if split is not None:
+        readings = readings_within(readings, split_rule(store), split)
+        of_windows = [each for each in readings.scores if each.unit is ScoredUnit.WINDOW]
+        windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
+    prepared = Prepared(readings, spec.labels, row.spec.rule, wanted)
+    report = report_of(
+        prepared,
+        judged=Judged(
+            metric=row.spec.metric,
+            judge=row.spec.judge_title,
+            unit=spec.units,
+            answers_are_claims=spec.judges == "answer",
+            soundness=row.integrity.soundness,
+            integrity=spec.integrity_sentence(row.integrity),
+            unfinished=_how_far(row),
+        ),
+        other=None if other is None else _other(store, row, other, reading, split),
+        repeats=steadiness(store.details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)),
+    )
+    return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
+
+
+def agreement_since(store: Store, known: RunAgreement) -> RunAgreement | None:
+    """Bring the figures of claims up to date with the labels given since, without intervals.
+
+    Takes milliseconds at any size: only claims that somebody acted on since are read. Rates,
+    people, parts, scores and progress stay as they were until all is computed anew.
+
+    Args:
+        store: Where everything is.
+        known: As `run_agreement` gave it, or this function.
+
+    Returns:
+        None when nothing was labelled since, or so much that only a new reading tells.
+
+    Raises:
+        StoreError: There is no such run any more.
+    """
+    reading = _reading(known.report.settings)
+    said = store.reviews.said_since(known.row.id, known.newest, reading)
+    if not said:
+        return None
+    known_claims = known.prepared.by_claim
+    before = [known_claims[each] for each in said if each in known_claims]
+    if not before:
+        return None
+    after = [
+        each._replace(
+            human=now.human,
+            reviewers=now.reviewers,
+            blind=now.blind,
+            state=now.state,
+            opinions=now.opinions,
+        )
+        for each in before
+        for now in (said[each.claim],)
+    ]
+    judge = known.row.spec.judge_title
+    report = with_points(known.prepared, known.full, before, after, judge)
+    return replace(known, report=report, full_report=known.full, points_only=True)
+
+
+def _how_far(row: RunRow) -> str:
+    """Say how far a run is that is not finished."""
+    if not row.pending:
+        return ""
+    done = row.conversations - row.pending
+    return (
+        f"{done:,} of {row.conversations:,} conversations are judged: run {row.id} is {row.state}, "
+        "and all figures are of this part alone."
+    )
+
+
+def _reading(settings: ReportSettings) -> ReadingSettings:
+    """Say what is read for a report."""
+    return ReadingSettings(
+        duplicates=settings.duplicates, sample=settings.sample, blind_only=settings.blind_only
+    )
+
+
+def _other(
+    store: Store, row: RunRow, other: RunId, reading: ReadingSettings, split: Split | None
+) -> OtherJudge:
+    """Read what another run says of the same claims, but for those that a judge was shown."""
+    if other == row.id:
+        raise ConfigError(f"both are run {other}; name another run to compare with")
+    beside = store.runs.row(other)
+    seen = {each.group for one in (row, beside) for each in kept(store, one.spec.examples)}
+    paired = store.reviews.paired_readings(row.id, other, reading)
+    within = None if split is None else conversations_in(store, split)
+    return OtherJudge(
+        f"{beside.spec.judge_title}, run {other}",
+        tuple(
+            PairedUnit(each.group, each.first, each.second, each.human, each.claim)
+            for each in paired.claims
+            if each.first is not None
+            and each.second is not None
+            and each.group not in seen
+            and (within is None or each.conversation in within)
+        ),
+    )
+
+
+def render(
+    store: Store,
+    agreement: RunAgreement,
+    form: Format,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    include_text: bool = False,
+    plots: Sequence[PlotFile] = (),
+) -> Iterable[str]:
+    """Write a report as text.
+
+    Args:
+        store: Where the claims come from; read for CSV only.
+        agreement: What to write.
+        form: Which format.
+        clock: Tells the time for the report's date.
+        include_text: Put the texts of claims into JSON too, and the passages of claims nobody
+            acted on into CSV.
+        plots: Pictures that are written beside the JSON.
+
+    Returns:
+        The text, piece by piece.
+    """
+    header = _header(agreement, clock())
+    match form:
+        case "csv":
+            rows = _rows(store, agreement, every_passage=include_text)
+            return claims_csv(rows, header, sample=agreement.readings.design.name)
+        case "json":
+            return [report_json(agreement.report, header, include_text=include_text, plots=plots)]
+        case "html":
+            return [report_html(agreement.report, header)]
+        case "md":
+            return [report_markdown(agreement.report, header)]
+
+
+def _rows(
+    store: Store, agreement: RunAgreement, *, every_passage: bool
+) -> Iterator[tuple[ClaimReading, ClaimExtras]]:
+    """Read what stands beside the claims, some at a time.
+
+    Passages are the bulk of a file, thousands of characters a claim.
+    """
+    run, labels = agreement.row.id, entry(agreement.row.spec.metric).spec.labels
+    weights = claim_weights(agreement.claims, labels, agreement.readings.design)
+    notes = store.details.notes(run)
+    left = iter(agreement.claims)
+    while some := list(islice(left, _AT_ONCE)):
+        shown = [
+            each.claim
+            for each in some
+            if every_passage or each.state is not LabelState.UNREVIEWED or each.human is not None
+        ]
+        passages = store.details.passages(run, shown)
+        for each in some:
+            yield (
+                each,
+                ClaimExtras(
+                    passages.get(each.claim, ()),
+                    weights.get(each.claim),
+                    notes.get(each.claim, ()),
+                ),
+            )
+
+
+def write_report(
+    store: Store,
+    run: RunId,
+    formats: Sequence[Format],
+    directory: Path,
+    *,
+    settings: ReportSettings | None = None,
+    other: RunId | None = None,
+    split: Split | None = None,
+    clock: Callable[[], datetime] = utc_now,
+    include_text: bool = False,
+) -> tuple[Path, ...]:
+    """Write a run's report into a directory, which is made when it is not there.
+
+    A file appears whole or not at all; one of the same name is replaced. The JSON names the plots
+    of the page when that is written too.
+
+    Returns:
+        The files written, in the order of `formats`.
+
+    Raises:
+        ConfigError: The run shall be compared with itself, or a split is wanted and there is none.
+        ExportError: The directory or a file cannot be written.
+        StoreError: There is no such run.
+    """
+    agreement = run_agreement(store, run, settings, other, split)
+    return write_files(store, agreement, formats, directory, clock=clock, include_text=include_text)
+
+
+def write_files(
+    store: Store,
+    agreement: RunAgreement,
+    formats: Sequence[Format],
+    directory: Path,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    include_text: bool = False,
+) -> tuple[Path, ...]:
+    """Write a report that is computed already; see `write_report`.
+
+    Raises:
+        ExportError: The directory or a file cannot be written.
+    """
+    for form in formats:
+        try:
+            check_target(directory / FILES[form], force=True)
+        except ExportError as error:
+            sentence = str(error).partition("; ")[0]
+            raise ExportError(f"{sentence}; choose another directory with -o") from error
+    now = clock()
+    plots = report_plots(agreement.report, _header(agreement, now)) if "html" in formats else ()
+    written = []
+    for form in dict.fromkeys(formats):
+        path = directory / FILES[form]
+        parts = render(
+            store, agreement, form, clock=lambda: now, include_text=include_text, plots=plots
+        )
+        try:
+            make_directory(directory)
+        except OSError as error:
+            raise ExportError(
+                f"{directory} cannot be made: {error.strerror}; choose another directory with -o"
+            ) from error
+        write_text(path, parts, force=True)
+        written.append(path)
+    return tuple(written)
+
+
+def _header(agreement: RunAgreement, now: datetime) -> ReportHeader:
+    row = agreement.row
+    sources = row.spec.sources
+    if agreement.split is not None:
+        sources = (f"the {agreement.split} split of {', '.join(sources) or 'all sources'}",)
+    return ReportHeader(
+        run=row.id,
+        metric=row.spec.metric,
+        judge=row.spec.judge_title,
+        options={"strategy": row.spec.strategy, "claims": row.spec.claims, **row.spec.options},
+        sources=sources,
+        prompt_digest=row.spec.prompt_digest,
+        input_digest=agreement.digest,
+        windows=agreement.windows,
+        vacuous_windows=agreement.empty_windows,
+        unscored_windows=sum(
+            each.judge is None
+            for each in agreement.readings.scores
+            if each.unit is ScoredUnit.WINDOW
+        ),
+        created_at=row.created_at,
+        generated_at=now,
+        tool_version=version("faithtui"),
+    )

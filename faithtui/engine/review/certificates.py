@@ -1,0 +1,231 @@
+"""Certificates of runs: what they are made of, and where they lie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from faithtui.agreement.gate.certificate import (
+    SCHEMA_VERSION,
+    Certificate,
+    Counting,
+    GuidelineIdentity,
+    LabelFacts,
+    MetricIdentity,
+    Result,
+    RunIdentity,
+    SampleIdentity,
+    certified_options,
+    conversations_digest,
+    judge_identity,
+    labels_digest,
+    verdicts_by_origin,
+)
+from faithtui.agreement.gate.certificate_changes import Bound
+from faithtui.agreement.gate.certificate_file import certificate_text, read_certificate
+from faithtui.agreement.gate.thresholds import Check, Measured, Thresholds
+from faithtui.agreement.gate.transfer import accuracy_of
+from faithtui.agreement.labelled_units import (
+    AnswerReading,
+    ClaimReading,
+    DesignReading,
+    Opinion,
+    RunReadings,
+)
+from faithtui.agreement.report.level_figures import PASS
+from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import Level, ReportSettings
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.agreement_report import RunAgreement, run_agreement
+from faithtui.errors import InputError
+from faithtui.files import write_text
+from faithtui.store.provenance import LabelOrigins
+from faithtui.store.records import RunRow
+from faithtui.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A run with everything that a gate reads of it."""
+
+    agreement: RunAgreement
+    origins: LabelOrigins
+
+    @property
+    def row(self) -> RunRow:
+        """The run."""
+        return self.agreement.row
+
+    @property
+    def readings(self) -> RunReadings:
+        """What judge and people said."""
+        return self.agreement.readings
+
+    @property
+    def report(self) -> AgreementReport:
+        """How far they agree."""
+        return self.agreement.report
+
+    def level(self, wanted: Level | None) -> LevelReport:
+        """Give one level; None: the one the report speaks of first."""
+        if wanted is None:
+            return self.report.primary
+        return self.report.claims if wanted is Level.CLAIMS else self.report.answers
+
+    def newest_at(self, level: Level) -> datetime | None:
+        """Say when the newest verdict at a level was given; None without any."""
+        origins = self.origins
+        return origins.newest_of_judged if level is Level.CLAIMS else origins.newest_of_answers
+
+
+def see(store: Store, run: RunId, settings: ReportSettings | None = None) -> Seen:
+    """Read a run.
+
+    Args:
+        store: Where it is.
+        run: The run.
+        settings: How labels count; None: the usual.
+
+    Raises:
+        StoreError: There is no such run, or the sample asked for cannot carry figures on it.
+    """
+    return Seen(run_agreement(store, run, settings), store.provenance.of_run(run))
+
+
+def read(path: Path) -> Certificate:
+    """Read a certificate from a file.
+
+    Raises:
+        InputError: It cannot be read, is none, or was changed.
+    """
+    try:
+        return read_certificate(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
+    except InputError as error:
+        raise InputError(error.reason, path=path, field=error.field) from error
+
+
+def metric_identity(row: RunRow) -> MetricIdentity:
+    """Say what a run asked, and how it was scored."""
+    spec = row.spec
+    size, options = certified_options(spec.options)
+    return MetricIdentity(
+        name=spec.metric,
+        version=spec.metric_version,
+        peer=spec.peer,
+        strategy=spec.strategy,
+        window_size=size,
+        options=options,
+        claims=spec.claims,
+        passing=spec.rule.passing,
+        bar=spec.rule.bar,
+        prompt=spec.prompt_digest,
+        examples=spec.examples,
+    )
+
+
+def guideline_in_force(store: Store) -> GuidelineIdentity | None:
+    """Name the guideline in force; None without one."""
+    found = store.guidelines.current()
+    return None if found is None else GuidelineIdentity(found.number, found.digest)
+
+
+def bound_to(store: Store, seen: Seen, level: Level) -> Bound:
+    """Say what a certificate of a level of a run would be bound to."""
+    readings, row = seen.readings, seen.row
+    return Bound(
+        judge=judge_identity(row.spec.judge, row.spec.judge_fingerprint),
+        metric=metric_identity(row),
+        guideline=guideline_in_force(store),
+        run=RunIdentity(
+            row.id,
+            row.created_at,
+            conversations_digest(readings.claims, readings.answers),
+            seen.agreement.digest,
+        ),
+        sample=_sample(store, seen.level(level).design),
+        labels=labels_digest(readings.claims, readings.answers),
+    )
+
+
+def _sample(store: Store, design: DesignReading) -> SampleIdentity:
+    if design.sample is None:
+        return SampleIdentity(design.kind, None, None, None, design.frame)
+    row = store.samples.row(design.sample, "")
+    return SampleIdentity(design.kind, row.uid, row.seed, row.size, row.frame)
+
+
+def certify(
+    store: Store,
+    seen: Seen,
+    level: LevelReport,
+    found: Measured,
+    thresholds: Thresholds,
+    results: Sequence[Check],
+    now: datetime,
+) -> Certificate:
+    """Put together what was found; everything passed, so there are labels."""
+    newest = seen.newest_at(level.level)
+    assert newest is not None
+    bound = bound_to(store, seen, level.level)
+    readings, settings = seen.readings, seen.report.settings
+    is_claims = level.level is Level.CLAIMS
+    opinions = opinions_of(*((readings.claims, ()) if is_claims else ((), readings.answers)))
+    under, others = under_guideline(store, seen.origins)
+    passing = seen.agreement.prepared.passing.passing if is_claims else (PASS,)
+    counts = verdicts_by_origin(opinions)
+    given_here = counts["blind"] + counts["shown"]
+    return Certificate(
+        schema_version=SCHEMA_VERSION,
+        issued_at=now,
+        tool_version=version("faithtui"),
+        judge=bound.judge,
+        metric=bound.metric,
+        guideline=bound.guideline,
+        run=bound.run,
+        sample=bound.sample,
+        labels=LabelFacts(
+            digest=bound.labels,
+            newest_at=newest,
+            n=found.labels,
+            groups=found.groups,
+            reviewers=len({each.reviewer for each in opinions}),
+            blind_share=counts["blind"] / given_here if given_here else None,
+            **counts,
+            bulk=level.coverage.bulk,
+            under_guideline=under,
+            under_others=others,
+        ),
+        measured=found,
+        accuracy=accuracy_of(level, passing),
+        thresholds=thresholds,
+        results=tuple(Result(each.criterion, each.threshold, each.outcome) for each in results),
+        counting=Counting(settings.idk, settings.blind_only),
+    )
+
+
+def write(path: Path, certificate: Certificate, *, force: bool) -> None:
+    """Write a certificate to a file, whole or not at all; see `faithtui.files.replacing`.
+
+    Raises:
+        ExportError: It is a store, is there already, or cannot be written.
+    """
+    write_text(path, [certificate_text(certificate)], force=force)
+
+
+def under_guideline(store: Store, origins: LabelOrigins) -> tuple[int, int]:
+    """Count verdicts given here under the guideline in force, and under another or none."""
+    guideline = guideline_in_force(store)
+    under = origins.guidelines.get(None if guideline is None else guideline.digest, 0)
+    return under, sum(origins.guidelines.values()) - under
+
+
+def opinions_of(claims: Sequence[ClaimReading], answers: Sequence[AnswerReading]) -> list[Opinion]:
+    """List the verdicts that count."""
+    return [
+        *(opinion for each in claims for opinion in each.opinions),
+        *(opinion for each in answers for opinion in each.opinions),
+    ]

@@ -1,0 +1,198 @@
+"""Runs and their conversations as JSON, the same for commands and for files of the app."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from json import dumps
+
+from faithtui.domain.ids import ItemId
+from faithtui.domain.run_integrity import Integrity
+from faithtui.domain.scores import Score, ScoreSet
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.store.records import ClaimView, ItemRow, ReviewView, RunRow
+from faithtui.store.store import Store
+
+
+def conversation_lines(store: Store, items: Iterable[ItemId], reviewer: str) -> Iterator[str]:
+    """Write conversations of a run, one a line, as `faithtui show RUN CONVERSATION --json` does.
+
+    Args:
+        store: Where they are.
+        items: Which ones, in this order; each is read when its line is wanted.
+        reviewer: Whose verdicts come first among those of people.
+    """
+    for item in items:
+        yield dumps(view_json(store.runs.review_view(item, reviewer)), allow_nan=False) + "\n"
+
+
+def run_json(row: RunRow) -> dict[str, object]:
+    """Describe a run."""
+    spec = row.spec
+    return {
+        "run": row.id,
+        "metric": spec.metric,
+        "judge": spec.judge,
+        "judge_title": spec.judge_title,
+        "strategy": spec.strategy,
+        "options": dict(spec.options),
+        "claims_from": spec.claims,
+        "sources": list(spec.sources),
+        "state": row.state.value,
+        "reason": row.reason,
+        "created_at": row.created_at.isoformat(),
+        "finished_at": None if row.finished_at is None else row.finished_at.isoformat(),
+        "conversations": row.conversations,
+        "done": row.done,
+        "failed": row.failed,
+        "skipped": row.skipped,
+        "pending": row.pending,
+        "windows": row.windows,
+        "failed_windows": row.failed_windows,
+        "undefined_windows": row.undefined_windows,
+        "skipped_windows": row.skipped_windows,
+        "scored": row.scored,
+        "undefined": row.undefined,
+        "incomplete": row.incomplete,
+        "claims": row.claims,
+        "missing_verdicts": row.missing_verdicts,
+        "labelled": row.labelled,
+        "score": row.score,
+        "corrected": row.corrected,
+        "integrity": integrity_json(spec.metric, row.integrity),
+        "calls": row.calls,
+        "tokens_in": row.tokens_in,
+        "tokens_out": row.tokens_out,
+        "archived_at": None if row.archived_at is None else row.archived_at.isoformat(),
+    }
+
+
+def item_json(row: ItemRow, metric: str) -> dict[str, object]:
+    """Describe a conversation of a run in a list.
+
+    Args:
+        row: The conversation.
+        metric: Key of the run's metric.
+    """
+    return {
+        "number": row.number,
+        "source": row.source,
+        "conversation": row.key,
+        "state": row.state.value,
+        "reason": row.reason,
+        "turns": row.turns,
+        "windows": row.windows,
+        "undefined_windows": row.undefined_windows,
+        "skipped_windows": row.skipped_windows,
+        "judge": _scores_json(row.scores),
+        "corrected": _scores_json(row.corrected),
+        "claims": row.claims,
+        "labels": dict(row.labels),
+        "missing": row.missing,
+        "labelled": row.labelled,
+        "overridden": row.overridden,
+        "integrity": integrity_json(metric, row.integrity),
+    }
+
+
+def integrity_json(metric: str, found: Integrity) -> dict[str, object]:
+    """Describe whether what a judge wrote can be found where it must come from.
+
+    Args:
+        metric: Key of the metric.
+        found: What the checks say.
+    """
+    return {
+        "state": found.soundness.value,
+        "sentence": integrity_sentence(metric, found),
+        "checked": found.checked,
+        "unchecked": found.unchecked,
+        **asdict(found.counts),
+    }
+
+
+def view_json(view: ReviewView) -> dict[str, object]:
+    """Describe a conversation of a run with all that judge and people said of it."""
+    return {
+        "run": run_json(view.run),
+        "conversation": item_json(view.item, view.run.spec.metric),
+        "reason": view.reason,
+        "windows": [
+            {
+                "position": window.position,
+                "turns": list(window.turns),
+                "judge": _score_json(window.score),
+                "corrected": _score_json(window.corrected),
+                "reason": window.reason,
+                "without_context": window.without_context,
+            }
+            for window in view.windows
+        ],
+        "claims": [_claim_json(claim) for claim in view.claims],
+        "truths": [
+            {
+                "truth": f"T{truth.number}",
+                "text": truth.text,
+                "document": truth.document,
+                "windows": list(truth.windows),
+            }
+            for truth in view.truths
+        ],
+    }
+
+
+def _score_json(score: Score | None) -> dict[str, object] | None:
+    if score is None:
+        return None
+    return {"value": score.value, "state": score.state.value, "reason": score.reason}
+
+
+def _mean_json(score: Score) -> dict[str, object]:
+    """Describe a mean, with what it leaves out."""
+    return {**(_score_json(score) or {}), "undefined": score.undefined, "skipped": score.skipped}
+
+
+def _scores_json(scores: ScoreSet | None) -> dict[str, object] | None:
+    if scores is None:
+        return None
+    return {
+        "windowed": _mean_json(scores.windowed),
+        "per_interaction": _mean_json(scores.per_interaction),
+        "pooled": _score_json(scores.pooled),
+    }
+
+
+def _claim_json(claim: ClaimView) -> dict[str, object]:
+    return {
+        "claim": claim.id,
+        "number": claim.number,
+        "turn": claim.turn,
+        "kind": claim.kind,
+        "document": claim.document,
+        "text": claim.text,
+        "span": None if claim.span is None else [claim.span.start, claim.span.end],
+        "judge": claim.judge.label,
+        "human": claim.human,
+        "verdicts": [
+            {
+                "window": verdict.window,
+                "label": verdict.label,
+                "word": verdict.word,
+                "reason": verdict.reason,
+                "confidence": verdict.confidence,
+            }
+            for verdict in claim.verdicts
+        ],
+        "evidence": [
+            {"truth_id": each.truth, "stance": each.stance, "sets": list(each.sets)}
+            for each in claim.evidence
+        ],
+        "people": [
+            {
+                "reviewer": said.reviewer,
+                "verdict": said.verdict,
+                "action": None if said.action is None else said.action.value,
+                "note": said.note,
+            }
+            for said in (claim.mine, *claim.others)
+            if said is not None
+        ],
+    }

@@ -1,0 +1,220 @@
+"""What people said about a run, as examples for its judge: out of the store, and into a run."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from faithtui.agreement.labelled_units import ClaimReading, LabelState
+from faithtui.domain.examples import Example, Reference, drawn
+from faithtui.domain.ids import ClaimId, ConversationId, RunId
+from faithtui.domain.labels import NOT_A_CLAIM, LabelSet
+from faithtui.domain.review import HumanVerdict
+from faithtui.domain.splits import Split, SplitRule
+from faithtui.engine.review.splits import conversations_in
+from faithtui.errors import ConfigError
+from faithtui.interchange.examples import example_from, example_json, read_examples
+from faithtui.metrics.registry import entry
+from faithtui.store.records import ClaimView, ReviewView
+from faithtui.store.store import Store
+
+NOBODY = ""
+"""Reads a conversation for no reviewer in particular."""
+
+_NOT_READ = (LabelState.BULK, LabelState.STALE, LabelState.SKIPPED)
+"""States in which nobody who read the claim stands by a verdict on it as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleOrder:
+    """Which examples are wanted."""
+
+    everything: bool = False
+    """Those where people agree with the judge too."""
+    split: Split | None = None
+    """Only of conversations in this part; None: all."""
+    limit: int | None = None
+    """At most so many, drawn at random; None: all."""
+    seed: int = 0
+    """Of the draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was found."""
+
+    examples: tuple[Example, ...]
+    """In the order of the run and of the text."""
+    available: int
+    """How many there were to draw from."""
+
+
+def examples_of(store: Store, run: RunId, order: ExampleOrder) -> Exported:
+    """Collect what people said about a run's claims.
+
+    A claim is one when people's verdicts on it count: not what was said in bulk or put off, and
+    not a word given with an earlier word of the judge in view.
+
+    Raises:
+        ConfigError: A limit below 1, or a split is wanted and there is none.
+        StoreError: There is no such run.
+    """
+    if order.limit is not None and order.limit < 1:
+        raise ConfigError(f"limit is {order.limit}; expected 1 or more examples")
+    row = store.runs.row(run)
+    labels = entry(row.spec.metric).spec.labels
+    within = None if order.split is None else conversations_in(store, order.split)
+    readings = {
+        each.claim: each
+        for each in store.reviews.claim_readings(run)
+        if is_read(each, labels)
+        and (order.everything or each.human != each.judge)
+        and (within is None or each.conversation in within)
+    }
+    chosen = drawn(list(readings), order.limit, order.seed)
+    by_conversation: dict[ConversationId, list[ClaimId]] = {}
+    for claim in chosen:
+        by_conversation.setdefault(readings[claim].conversation, []).append(claim)
+    made = store.splits.made()
+    rule = None if made is None else made.rule
+    examples: list[Example] = []
+    for claims in by_conversation.values():
+        view = view_of(store, run, claims[0])
+        examples += [_example(view, readings[claim], rule) for claim in claims]
+    return Exported(tuple(examples), len(readings))
+
+
+def view_of(store: Store, run: RunId, claim: ClaimId) -> ReviewView:
+    """Read the conversation in which a run judged a claim, for no reviewer in particular."""
+    item = store.reviews.location(run, claim)
+    assert item is not None  # the run judged it
+    return store.runs.review_view(item, NOBODY)
+
+
+def read_for_run(store: Store, path: Path) -> tuple[Example, ...]:
+    """Read examples that a run is to show to its judge.
+
+    Raises:
+        ConfigError: One is of a conversation that judges are compared or tested on.
+        InputError: The file cannot be read, or holds something else.
+    """
+    examples = read_examples(path)
+    made = store.splits.made()
+    for number, each in enumerate(examples, start=1):
+        split = None if made is None else made.rule.split_of(each.group)
+        if split not in (None, Split.TRAIN):
+            raise ConfigError(
+                f"{path}: example {number} is of the {split} split ({each.source}/{each.key}), and "
+                "a judge that has seen it cannot be compared on it; "
+                "export with --split train"
+            )
+    return examples
+
+
+def keep(store: Store, examples: Sequence[Example]) -> str:
+    """Keep examples in the store; the name by which a run refers to them."""
+    return store.examples.keep([example_json(each) for each in examples])
+
+
+def kept(store: Store, digest: str | None) -> tuple[Example, ...]:
+    """Read the examples of a run; () when it shows none.
+
+    Raises:
+        StoreError: They are not there.
+        InputError: They are not what they should be.
+    """
+    if digest is None:
+        return ()
+    return tuple(
+        example_from(each, store.path, number)
+        for number, each in enumerate(store.examples.get(digest), start=1)
+    )
+
+
+def is_read(reading: ClaimReading, labels: LabelSet) -> bool:
+    """Whether people read a claim and gave a verdict that means something to the metric."""
+    known = reading.human in labels.names or reading.human == NOT_A_CLAIM
+    return known and reading.state not in _NOT_READ
+
+
+def _example(view: ReviewView, reading: ClaimReading, rule: SplitRule | None) -> Example:
+    (claim,) = (each for each in view.claims if each.id == reading.claim)
+    said = who_said(view, claim, reading.human)
+    codes = Counter(each.code for each in said if each.code)
+    notes = dict.fromkeys(each.note for each in said if each.note)
+    return Example(
+        metric=view.run.spec.metric,
+        run=view.run.id,
+        judge=view.run.spec.judge_title,
+        source=view.item.source,
+        key=view.item.key,
+        group=reading.group,
+        split=None if rule is None else rule.split_of(reading.group),
+        turn=claim.turn,
+        claim_id=claim.id,
+        kind=claim.kind,
+        question=question_before(view, claim.turn),
+        claim=claim.text,
+        passages=_passages(view, claim),
+        references=_references(view, claim),
+        judge_verdict=claim.judge.label,
+        judge_reason=claim.judge.reason,
+        verdict=str(reading.human),
+        reviewers=reading.reviewers,
+        blind=reading.blind,
+        code=codes.most_common(1)[0][0] if codes else None,
+        note="\n".join(notes) or None,
+    )
+
+
+def who_said(view: ReviewView, claim: ClaimView, human: str | None) -> list[HumanVerdict]:
+    """List what those said whose verdict is that of people as a whole."""
+    heard = view.run.spec.rule.heard
+    return [
+        each
+        for each in claim.others
+        if each.counts and each.verdict is not None and heard(each.verdict) == human
+    ]
+
+
+def question_before(view: ReviewView, turn: int) -> str:
+    """Give what the user said just before an answer: all messages since the answer before it."""
+    said: list[str] = []
+    for each in view.turns[:turn][::-1]:
+        if each.role == "user":
+            said.append(each.content)
+        elif said:
+            break
+    return "\n".join(reversed(said))
+
+
+def passages_in(view: ReviewView, window: int) -> tuple[str, ...]:
+    """Give the documents that answers of a window were made from, without repeats."""
+    return tuple(
+        dict.fromkeys(
+            document.text
+            for turn in view.windows[window].turns
+            if view.turns[turn].role == "assistant"
+            for document in view.turns[turn].documents or ()
+        )
+    )
+
+
+def _passages(view: ReviewView, claim: ClaimView) -> tuple[str, ...]:
+    if claim.document is None:
+        return passages_in(view, claim.judge.window)
+    return next(
+        (document.text,)
+        for turn in view.turns
+        for document in turn.documents or ()
+        if document.number == claim.document
+    )
+
+
+def _references(view: ReviewView, claim: ClaimView) -> tuple[Reference, ...]:
+    named = {each.truth: each.stance for each in claim.evidence}
+    return tuple(
+        Reference(truth.text, named.get(truth.id))
+        for truth in view.truths
+        if claim.judge.window in truth.windows
+    )

@@ -1,0 +1,391 @@
+"""The gate: a run's agreement with people against thresholds, and certificates of it.
+
+A run that people labelled is held against the thresholds itself. A run that nobody labelled can be
+held against a certificate of the same judge: the certificate brings kappa and recall, and the run's
+own share of passing claims is corrected by the accuracy that was certified.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from faithtui.agreement.gate.certificate import (
+    Certificate,
+    Counting,
+    conversations_digest,
+    judge_identity,
+)
+from faithtui.agreement.gate.certificate_changes import (
+    data_changes,
+    guideline_changes,
+    judging_changes,
+)
+from faithtui.agreement.gate.thresholds import (
+    Basis,
+    Check,
+    Measured,
+    Outcome,
+    Thresholds,
+    checks,
+    doubts,
+    measured,
+    worst,
+)
+from faithtui.agreement.gate.transfer import corrected_outside, outside_score
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.report.values.settings import Level, ReportSettings
+from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.statistics.outside_accuracy import OutsideRate
+from faithtui.domain.estimates import LEVEL, Reason, Status
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.origins import machines
+from faithtui.domain.run_integrity import Soundness
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.review import certificates
+from faithtui.engine.review.certificates import Seen, see
+from faithtui.engine.review.examples import kept
+from faithtui.engine.runs.workers import read_run
+from faithtui.errors import ConfigError
+from faithtui.files import check_target
+from faithtui.store.records import RunRow, RunState
+from faithtui.store.store import Store, utc_now
+
+MANY_FAILED = 0.05
+"""Share of a run's conversations that may have failed: the rest no longer stands for the run."""
+
+_DAY_S = 86_400
+
+_CLIPPED = (
+    "corrected by the certified accuracy the score would lie beyond 0 or 1, so it is shown as the "
+    "end: the judge flags less, or more, than it should even by its own faults, and may not err "
+    "here as it did on the certified run"
+)
+_UNDRAWN = (
+    "nobody drew the labelled {many} at random: --among-labelled takes kappa and recall for what "
+    "they are among these alone; for all else draw a sample (faithtui label {run} --sample simple) "
+    "and gate with --level claims"
+)
+_BORROWED = (
+    "kappa and recall are the certificate's; a corrected score without labels of its own takes the "
+    "judge to err here as it did on the certified run"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GateOrder:
+    """What is asked of a run. None: not asked, or as the certificate says."""
+
+    kappa: float | None = None
+    recall_no: float | None = None
+    score: float | None = None
+    labels: int | None = None
+    age_days: float | None = None
+    basis: Basis | None = None
+    among_labelled: bool = False
+    level: Level | None = None
+    """None: the certificate's, else the one the report speaks of first."""
+    idk: IdkRule | None = None
+    """How unsure verdicts count; None: as certified, else as they are."""
+    blind_only: bool | None = None
+    """Count blind verdicts only; None: as certified, else all."""
+    sample: SampleId | None = None
+    """The sample to rest on; None: the one with the most labels."""
+    certificate: Path | None = None
+    write: Path | None = None
+    """Where a certificate is written."""
+    force: bool = False
+    """Replace a file that is there already with the certificate."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether any threshold is named."""
+        asked = (self.kappa, self.recall_no, self.score, self.labels, self.age_days)
+        return any(each is not None for each in asked)
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What came of it."""
+
+    row: RunRow
+    outcome: Outcome
+    checks: tuple[Check, ...]
+    broken: tuple[str, ...]
+    """Why nothing can be relied on, one sentence each: changes since the certificate and more."""
+    notes: tuple[str, ...]
+    """What to know about the figures, and what could not be verified."""
+    thresholds: Thresholds
+    settings: ReportSettings
+    """How labels were counted."""
+    measured: Measured
+    certificate: Certificate | None
+    """The one that was read."""
+    written: Path | None
+    """Where the new one is."""
+
+
+def gate(
+    store: Store, run: RunId, order: GateOrder, *, clock: Callable[[], datetime] = utc_now
+) -> GateResult:
+    """Hold a run against thresholds, and against a certificate where one is named.
+
+    A new certificate is written only when everything passed.
+
+    Raises:
+        ConfigError: No threshold is named, or one that cannot be.
+        ExportError: The certificate cannot be written there.
+        InputError: The certificate cannot be read, or was changed.
+        StoreError: There is no such run.
+    """
+    certificate = None if order.certificate is None else certificates.read(order.certificate)
+    if not order.asks and certificate is None:
+        raise ConfigError(
+            "nothing is asked; name a threshold such as --min-kappa 0.6, or --certificate FILE"
+        )
+    if certificate is not None and order.level not in (None, certificate.measured.level):
+        raise ConfigError(
+            f"the certificate is about {certificate.measured.level}; leave out --level"
+        )
+    if order.write is not None:
+        check_target(order.write, force=order.force)
+    thresholds = _thresholds(order, certificate)
+    settings = _settings(order, certificate)
+    now = clock()
+    seen = see(store, run, settings)
+    level = seen.level(order.level or (certificate.measured.level if certificate else None))
+    found = measured(level, among_labelled=thresholds.among_labelled)
+    evidence_at = _evidence_at(seen, level.level)
+    state = read_run(store, seen.row.id).state
+    broken = [*_reasons_unfinished(replace(seen.row, state=state)), *_machine_made(store, seen)]
+    notes = [*_integrity(seen.row), *_leaning(store, seen)]
+    if certificate is not None:
+        evidence_at = certificate.evidence_at
+        broken += _refuse_outdated(certificate)
+        changes, unseen = _changes(store, seen, certificate)
+        broken += changes
+        notes += unseen
+    own = certificate is None or _same_data(certificate, seen)
+    known, forecast, labelled = level.rate.this_run, level.rate.future, run
+    if certificate is not None and not own:
+        found, clipped = _by_certificate(certificate, level)
+        notes += [_BORROWED, *([_CLIPPED] if clipped else [])]
+        labelled = RunId(certificate.run.number)
+        if not known.has_interval:
+            known, forecast = certificate.measured.score, found.score
+    doubted = doubts(found, known, forecast, str(labelled))
+    age = None if evidence_at is None else (now - evidence_at).total_seconds() / _DAY_S
+    results = checks(found, thresholds, age, doubted)
+    outcome = Outcome.STALE if broken else worst(each.outcome for each in results)
+    if any(each.estimate and each.estimate.reason is Reason.DESIGN_NOT_RANDOM for each in results):
+        notes.append(_UNDRAWN.format(many=level.unit[1], run=run))
+    written = None
+    if order.write is not None and not own:
+        raise ConfigError(
+            f"run {run} has no labels of its own to certify; name the run that people labelled"
+        )
+    if order.write is not None and outcome is Outcome.PASSED:
+        written = order.write
+        certificate = certificates.certify(store, seen, level, found, thresholds, results, now)
+        certificates.write(written, certificate, force=order.force)
+    elif order.write is not None:
+        notes.append(f"no certificate is written: {outcome}")
+    return GateResult(
+        row=seen.row,
+        outcome=outcome,
+        checks=results,
+        broken=tuple(dict.fromkeys(broken)),
+        notes=tuple(notes),
+        thresholds=thresholds,
+        settings=settings,
+        measured=found,
+        certificate=certificate,
+        written=written,
+    )
+
+
+def _thresholds(order: GateOrder, certificate: Certificate | None) -> Thresholds:
+    """Put what was ordered before what was certified.
+
+    Raises:
+        ConfigError: A threshold that cannot be.
+    """
+    ranges: tuple[tuple[str, float | None, float, float], ...] = (
+        ("--min-kappa", order.kappa, -1, 1),
+        ("--min-recall-no", order.recall_no, 0, 1),
+        ("--min-score", order.score, 0, 1),
+    )
+    for name, value, low, high in ranges:
+        # A comparison with NaN is false, so NaN is refused too.
+        if value is not None and not low <= value <= high:
+            raise ConfigError(f"{name} is {value}; expected {low} to {high}")
+    if order.labels is not None and order.labels < 1:
+        raise ConfigError(f"--min-labels is {order.labels}; expected 1 or more")
+    if order.age_days is not None and not 0 <= order.age_days < float("inf"):
+        raise ConfigError(f"--max-age is {order.age_days}; expected 0 or more days")
+    known = Thresholds() if certificate is None else certificate.thresholds
+    given = {
+        name: value
+        for name in ("kappa", "recall_no", "score", "labels", "age_days", "basis")
+        if (value := getattr(order, name)) is not None
+    }
+    return replace(known, **given, among_labelled=known.among_labelled or order.among_labelled)
+
+
+def _settings(order: GateOrder, certificate: Certificate | None) -> ReportSettings:
+    """Put how labels were counted for a certificate before what is usual.
+
+    Raises:
+        ConfigError: They were counted otherwise than it is ordered.
+    """
+    known = Counting() if certificate is None else certificate.counting
+    if certificate is not None:
+        if order.idk not in (None, known.idk):
+            raise ConfigError(
+                f"the certificate counts unsure verdicts by the rule {known.idk}; leave out --idk"
+            )
+        if order.blind_only not in (None, known.blind_only):
+            counted = "blind verdicts only" if known.blind_only else "all verdicts"
+            raise ConfigError(f"the certificate counts {counted}; leave out --blind-only")
+    return ReportSettings(
+        idk=known.idk if order.idk is None else order.idk,
+        blind_only=known.blind_only if order.blind_only is None else order.blind_only,
+        sample=order.sample,
+    )
+
+
+def _evidence_at(seen: Seen, level: Level) -> datetime | None:
+    """Give the older of the judge's verdicts and the newest label; None without labels."""
+    newest = seen.newest_at(level)
+    return None if newest is None else min(seen.row.created_at, newest)
+
+
+def _reasons_unfinished(row: RunRow) -> list[str]:
+    """Say why a run as such cannot be relied on."""
+    if row.state is not RunState.DONE or row.pending:
+        return [
+            f"run {row.id} is not finished ({row.state}): faithtui run --resume {row.id} goes on"
+        ]
+    if row.failed > MANY_FAILED * row.conversations:
+        return [
+            f"the judge failed on {row.failed} of {row.conversations} conversations of run "
+            f"{row.id}: the rest does not stand for the run"
+        ]
+    return []
+
+
+def _integrity(row: RunRow) -> list[str]:
+    """Say that the score of a run rests on what nobody said, or that nobody looked."""
+    if row.integrity.soundness not in (Soundness.SUSPECT, Soundness.UNCHECKED):
+        return []
+    return [f"run {row.id}: {integrity_sentence(row.spec.metric, row.integrity)}"]
+
+
+def _machine_made(store: Store, seen: Seen) -> list[str]:
+    """Refuse labels that a machine gave."""
+    readings = seen.readings
+    names = {each.reviewer for each in certificates.opinions_of(readings.claims, readings.answers)}
+    found = machines(names, {row.spec.judge for row in store.runs.rows()})
+    if not found:
+        return []
+    return [
+        f"labels by {', '.join(found)} are a machine's: agreement with them says nothing about "
+        "people; gate a store without them"
+    ]
+
+
+def _leaning(store: Store, seen: Seen) -> list[str]:
+    """Say what flatters or blurs the figures."""
+    notes = []
+    shown = {each.group for each in kept(store, seen.row.spec.examples)}
+    taught = sum(bool(each.opinions) and each.group in shown for each in seen.readings.claims)
+    if taught:
+        claims = "labelled claim is" if taught == 1 else "labelled claims are"
+        notes.append(
+            f"{taught} {claims} of conversations that the judge was shown examples of: the figures "
+            "flatter it"
+        )
+    _, others = certificates.under_guideline(store, seen.origins)
+    if others:
+        verdicts = "verdict was" if others == 1 else "verdicts were"
+        notes.append(f"{others} {verdicts} not given under the guideline that is in force")
+    return notes
+
+
+def _refuse_outdated(certificate: Certificate) -> list[str]:
+    """Refuse a certificate in which rated answers were taken for all answers of a run."""
+    found = certificate.measured
+    if found.level is Level.ANSWERS and found.design is DesignKind.CENSUS:
+        return [
+            "the certificate counts the answers that somebody rated as all answers, and nobody "
+            "drew them at random: write it again"
+        ]
+    return []
+
+
+def _changes(store: Store, seen: Seen, certificate: Certificate) -> tuple[list[str], list[str]]:
+    """Compare a certificate with what is here.
+
+    Returns:
+        What changed, and what could not be verified because it is not here.
+    """
+    spec = seen.row.spec
+    broken = judging_changes(
+        certificate,
+        judge_identity(spec.judge, spec.judge_fingerprint),
+        certificates.metric_identity(seen.row),
+    )
+    settings = replace(seen.report.settings, sample=None)
+    certified = seen if _same_data(certificate, seen) else _find(store, certificate, settings)
+    if certified is None:
+        guideline = certificates.guideline_in_force(store)
+        if guideline is not None:
+            return broken + guideline_changes(certificate, guideline), [_unseen("labels, sample")]
+        return broken, [_unseen("labels, sample, guideline")]
+    broken += data_changes(
+        certificate, certificates.bound_to(store, certified, certificate.measured.level)
+    )
+    return broken + _machine_made(store, certified), []
+
+
+def _unseen(what: str) -> str:
+    return f"not verified, as the certified run is not in this store: {what}"
+
+
+def _same_data(certificate: Certificate, seen: Seen) -> bool:
+    """Say whether a run is the certified one, or its labelled conversations judged anew.
+
+    Without labels conversations of the same names are not the same data: a chatbot that is tested
+    on the same questions answers them anew.
+    """
+    if certificate.run.created_at == seen.row.created_at:
+        return True
+    if seen.origins.newest_at is None:
+        return False
+    here = conversations_digest(seen.readings.claims, seen.readings.answers)
+    return certificate.run.conversations == here
+
+
+def _find(store: Store, certificate: Certificate, settings: ReportSettings) -> Seen | None:
+    """Look for the certified run in the store."""
+    for row in store.runs.rows():
+        if row.created_at == certificate.run.created_at:
+            return see(store, row.id, settings)
+    return None
+
+
+def _by_certificate(certificate: Certificate, level: LevelReport) -> tuple[Measured, bool]:
+    """Take the certified figures, with the score of the run at hand.
+
+    Returns:
+        The figures, and whether that score had to be clipped to be a share.
+    """
+    own = level.rate.this_run
+    if own.status is Status.OK and own.has_interval:
+        return replace(certificate.measured, score=own), False
+    accuracy, judge = certificate.accuracy, level.rate.judge
+    outside = None if accuracy is None else outside_score(accuracy, judge, LEVEL)
+    score = corrected_outside(accuracy, judge, LEVEL)
+    clipped = isinstance(outside, OutsideRate) and outside.out_of_range and score.value is not None
+    return replace(certificate.measured, score=score), clipped

@@ -1,0 +1,235 @@
+"""One claim asked about again on purpose, outside the stored replies: does the judge stand by it?
+
+What leads to the verdict (truths, statements) is taken from the store, so that only the verdict is
+asked for anew. The answer stands beside the run and changes nothing in it.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from faithtui.domain.assessment import Claim, Verdict
+from faithtui.domain.conversation import Conversation, Passage, normalised
+from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.tasks import (
+    FindEvidence,
+    InferStatementList,
+    InferStatements,
+    JudgeClaimList,
+    JudgeClaims,
+    JudgeDocument,
+    RelateDocument,
+    SupportAnswer,
+)
+from faithtui.engine.calls.ask import Asker, BoundAsk
+from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.image_hosts import check_images, without_bytes
+from faithtui.engine.calls.output_format_fallback import Ladder
+from faithtui.engine.review.examples import kept
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.recorder import Recorder, StoreImages, StoreReplies
+from faithtui.engine.runs.run_execution import judge_of, same_metric
+from faithtui.errors import StoreError
+from faithtui.judges.base import Judge, Rung
+from faithtui.metrics.base import Ask, Question
+from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
+from faithtui.store.store import Store
+
+T = TypeVar("T")
+
+FIRST_REPLICATE: Final = 100
+"""Repetitions below it are questions that a run itself had to ask again."""
+
+_VERDICTS: Final = (
+    FindEvidence
+    | JudgeClaims
+    | JudgeClaimList
+    | RelateDocument
+    | JudgeDocument
+    | InferStatements
+    | InferStatementList
+    | SupportAnswer
+)
+"""Questions whose answer is a verdict."""
+
+
+async def ask_afresh(
+    store: Store,
+    item: ItemId,
+    claim: ClaimId,
+    *,
+    asked_by: str,
+    around: Circumstances | None = None,
+    judge: AbstractAsyncContextManager[Judge] | None = None,
+) -> FreshVerdict:
+    """Ask the judge of a run about one claim again, and keep what it says beside the run.
+
+    Args:
+        store: Open store.
+        item: Conversation of the run.
+        claim: A claim that has a verdict there.
+        asked_by: Who wants to know.
+        around: What the process shares; None: nothing.
+        judge: Opened and closed here; None opens the one the run names.
+
+    Returns:
+        The new verdict, of the first window that holds the claim. Its label is None where the
+        judge gave none, or did not find the statement again.
+
+    Raises:
+        StoreError: There is no such claim in the conversation, or the store cannot be written.
+        ConfigError: The run's judge or prompts are not what they were.
+        JudgeError: No usable answer.
+        MetricError: The metric cannot apply any more.
+    """
+    around = around or Circumstances()
+    recorder = Recorder(store)
+    recorder.unstored.read_back(store)
+    view = store.runs.review_view(item, asked_by)
+    shown = next((each for each in view.claims if each.id == claim), None)
+    if shown is None:
+        raise StoreError(f"there is no claim {claim} in this conversation; reload it")
+    row = view.run
+    metric = same_metric(row, kept(store, row.spec.examples))
+    if judge is None:
+        judge = judge_of(row, around)
+    conversation = store.conversations.get(view.item.conversation)
+    check_images(without_bytes(conversation.images), row.spec.judge, around.image_hosts)
+    # Counted over the conversation: questions about several claims of a document are the same.
+    earlier = [each.replicate for each in store.calls.fresh(item)]
+    replicate = max([FIRST_REPLICATE - 1, *earlier]) + 1
+    window = metric.windows(conversation)[shown.judge.window]
+    wanted = _as_claim(shown, view, conversation)
+    given = (wanted,) if wanted.kind == "claim" else None
+    if wanted.kind != "statement":
+        # What comes later would be compared with it too, and paid for. A statement's question
+        # stays whole: it names the messages of every window that its document meets.
+        conversation = replace(conversation, turns=conversation.turns[: max(window.turns) + 1])
+    async with judge as opened:
+        asker = _asker(recorder, view, opened, around)
+        try:
+            ask = _Afresh(asker.on_behalf_of(item), replicate, wanted, window.position)
+            findings = await metric.gather(conversation, ask, given)
+            assessment = metric.assess(findings, window)
+        except StoreError as error:
+            await asker.drain()
+            raise recorder.unstored.explain(error) from error
+        finally:
+            await asker.aclose()
+    found = next((each for each in assessment.verdicts if _is_same(each.claim, wanted)), None)
+    fresh = _fresh(item, claim, window.position, replicate, found, asked_by)
+    await asyncio.wrap_future(store.submit(store.calls.add_fresh, fresh, durable=True))
+    return fresh
+
+
+@dataclass(frozen=True, slots=True)
+class _Afresh:
+    """Asks for verdicts anew, and takes everything else from what is stored."""
+
+    ask: BoundAsk
+    replicate: int
+    claim: Claim
+    window: int
+    """Position of the window that first holds it."""
+
+    @property
+    def takes_images(self) -> bool:
+        return self.ask.takes_images
+
+    @property
+    def context_window(self) -> int | None:
+        return self.ask.context_window
+
+    def in_flight(self) -> AbstractAsyncContextManager[object]:
+        return self.ask.in_flight()
+
+    def about(self, window: int) -> Ask:
+        return replace(self, ask=self.ask.about(window))
+
+    def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
+        if self._is_meant(question):
+            question = replace(question, replicate=question.replicate + self.replicate)
+        return self.ask(question)
+
+    def _is_meant(self, question: Question[T]) -> bool:
+        if not isinstance(question.task, _VERDICTS):
+            return False
+        match question.task:
+            case RelateDocument(document) | JudgeDocument(document):
+                return document == self.claim.document
+            case SupportAnswer():
+                return self.ask.window == self.window
+            case _:
+                return True
+
+
+def _asker(recorder: Recorder, view: ReviewView, judge: Judge, around: Circumstances) -> Asker:
+    row, store = view.run, recorder.store
+    known = store.calls.memory(judge.fingerprint) if judge.rungs else None
+    return Asker(
+        judge,
+        StoreReplies(recorder, judge.ref, row.id, None),
+        concurrency=row.spec.concurrency,
+        ladder=Ladder(judge.ref, judge.rungs, known=None if known is None else Rung(known)),
+        limiter=around.traffic.limiter(judge.account),
+        pricing=TablePrices(around.prices, row.spec.judge, row.spec.base_url),
+        load_image=StoreImages(store, row.spec.judge, around.image_hosts),
+    )
+
+
+def _as_claim(shown: ClaimView, view: ReviewView, conversation: Conversation) -> Claim:
+    document = None
+    if shown.document is not None:
+        numbers = {each.number: each.text for turn in view.turns for each in turn.documents or ()}
+        text = numbers.get(shown.document)
+        found = (
+            Passage(each.text, each.images).shown
+            for turn in conversation.turns
+            for each in turn.retrieval_context or ()
+            if each.text == text
+        )
+        document = next(found, text)
+    return Claim(shown.turn, shown.text, shown.span, shown.kind, document)
+
+
+def _is_same(one: Claim, other: Claim) -> bool:
+    if (one.kind, one.turn) != (other.kind, other.turn):
+        return False
+    if one.kind == "answer":
+        return True
+    return normalised(one.text) == normalised(other.text) and one.document == other.document
+
+
+def _fresh(
+    item: ItemId,
+    claim: ClaimId,
+    window: int,
+    replicate: int,
+    found: Verdict | None,
+    asked_by: str,
+) -> FreshVerdict:
+    if found is None:
+        return FreshVerdict(
+            item,
+            claim,
+            window,
+            replicate,
+            None,
+            None,
+            "The judge did not find this statement again.",
+            None,
+            asked_by,
+        )
+    return FreshVerdict(
+        item,
+        claim,
+        window,
+        replicate,
+        found.label,
+        found.word,
+        found.reason,
+        found.confidence,
+        asked_by,
+    )

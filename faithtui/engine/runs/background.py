@@ -1,0 +1,242 @@
+"""A run in a thread of its own, for an app that must answer keys meanwhile.
+
+The app reads a small immutable snapshot ten times a second; nothing here touches a widget, and
+nothing of the app is awaited here.
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Self
+
+from faithtui.domain.ids import RunId
+from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import (
+    Gauges,
+    Progress,
+    RunEnded,
+    RunEvent,
+    RunSnapshot,
+    StepCount,
+    StoreTroubled,
+)
+from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.yield_to_ui import Courtesy
+from faithtui.errors import FaithtuiError
+from faithtui.store.records import RunState
+from faithtui.store.store import Store
+
+RECENT = 100
+"""Events a snapshot carries."""
+
+
+class BackgroundRun:
+    """A run under way in this process."""
+
+    def __init__(
+        self,
+        store: Store,
+        run: RunId,
+        workers: int,
+        *,
+        retry_unfinished: bool = False,
+        around: Circumstances | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.run_id = run
+        self.control = RunControl(workers, clock)
+        self._clock = clock
+        self._store = store
+        self._retry_unfinished = retry_unfinished
+        self._around = around
+        self._trouble: str | None = None
+        self._began = clock()
+        self._ended: float | None = None
+        self._state = RunState.RUNNING
+        self._reason: str | None = None
+        self._progress = Progress()
+        self._done_before = 0
+        self._recent: deque[tuple[float, RunEvent]] = deque(maxlen=RECENT)
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[RunState] | None = None
+        self._cancelled = False
+        self._courtesy = Courtesy()
+        self.bug: BaseException | None = None
+        """An error that is not one of ours; the app must let it be seen."""
+        self._thread = threading.Thread(target=self._work, name=f"faithtui-run-{run}", daemon=True)
+
+    @classmethod
+    def start(
+        cls,
+        store: Store,
+        request: RunRequest,
+        *,
+        around: Circumstances | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Self:
+        """Plan a run and begin it.
+
+        Args:
+            store: Where the conversations are.
+            request: The order.
+            around: What it shares with other runs of the process; None: nothing.
+            clock: Seconds that never jump.
+
+        Raises:
+            FaithtuiError: The order cannot be carried out; nothing was begun.
+        """
+        return cls.resume(
+            store, planner.plan(store, request, around=around), around=around, clock=clock
+        )
+
+    @classmethod
+    def resume(
+        cls,
+        store: Store,
+        run: RunId,
+        *,
+        retry_unfinished: bool = False,
+        around: Circumstances | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Self:
+        """Go on with a run; questions that were answered are not asked again.
+
+        Args:
+            store: Where it is.
+            run: The run.
+            retry_unfinished: Take up failed conversations again.
+            around: What it shares with other runs of the process; None: nothing.
+            clock: Seconds that never jump.
+
+        Raises:
+            StoreError: There is no such run.
+        """
+        row = store.runs.row(run)
+        begun = cls(
+            store,
+            run,
+            row.spec.concurrency,
+            retry_unfinished=retry_unfinished,
+            around=around,
+            clock=clock,
+        )
+        begun._done_before = row.done + row.failed + row.skipped
+        begun._thread.start()
+        return begun
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will happen."""
+        return not self._thread.is_alive() and self._ended is not None
+
+    def snapshot(self) -> RunSnapshot:
+        """Describe the run at this moment. Cheap; any thread."""
+        with self._lock:
+            elapsed = (self._ended or self._clock()) - self._began
+            worked = max(0.0, elapsed - self.control.paused_s)
+            fresh = self._progress.finished - self._done_before
+            left = self._progress.conversations - self._progress.finished
+            return RunSnapshot(
+                run=self.run_id,
+                state=self._state,
+                reason=self._reason,
+                progress=self._progress,
+                elapsed_s=elapsed,
+                eta_s=worked / fresh * left if fresh > 0 else None,
+                recent=tuple(self._recent),
+                gauges=gauges_of(self.control),
+                trouble=self._trouble,
+            )
+
+    def cancel(self) -> None:
+        """Ask it to stop. Answers on their way are waited for, unless it is asked again.
+
+        Stored results stay; it can be taken up again.
+        """
+        self._cancelled = True
+        loop, task = self._loop, self._task
+        if loop is not None and task is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(task.cancel)
+
+    def give_way(self, seconds: float) -> None:
+        """Rest for a moment, because somebody waits for the app. Any thread."""
+        self._courtesy.give_way(seconds)
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the end; False when it did not come in time."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _work(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except asyncio.CancelledError:
+            # Questions that are with the provider stay there, and the run says so.
+            is_waiting = self._state is RunState.WAITING
+            self._end(RunState.WAITING if is_waiting else RunState.CANCELLED, self._reason)
+        except FaithtuiError as error:
+            self._end(RunState.STOPPED, str(error))
+        except BaseException as error:
+            self.bug = error
+            self._end(RunState.STOPPED, f"{type(error).__name__}: {error}")
+        else:
+            self._end(self._state, self._reason)
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._courtesy.install(self._loop)
+        self._task = asyncio.create_task(
+            runner.execute(
+                self._store,
+                self.run_id,
+                self._heard,
+                retry_unfinished=self._retry_unfinished,
+                control=self.control,
+                around=self._around,
+            )
+        )
+        if self._cancelled:
+            self._task.cancel()
+        await self._task
+
+    def _heard(self, event: RunEvent) -> None:
+        with self._lock:
+            self._progress = event.progress
+            self._recent.append((self._clock() - self._began, event))
+            if isinstance(event, RunEnded):
+                self._state, self._reason = event.state, event.reason
+            elif isinstance(event, StoreTroubled):
+                self._trouble = event.trouble
+
+    def _end(self, state: RunState, reason: str | None) -> None:
+        with self._lock:
+            self._state, self._reason, self._ended = state, reason, self._clock()
+
+
+def gauges_of(control: RunControl) -> Gauges:
+    """Read how the calls of a run go. Cheap; any thread."""
+    tally, limiter = control.tally, control.limiter
+    latencies = sorted(tally.latencies_ms)
+    return Gauges(
+        workers=control.workers,
+        allowed=None if limiter is None else limiter.window,
+        pace=None if limiter is None else limiter.pace,
+        is_paused=control.is_paused,
+        p50_ms=_share_at(latencies, 0.5),
+        p95_ms=_share_at(latencies, 0.95),
+        steps=tuple(
+            StepCount(name, step.calls, step.stored, step.in_flight, step.retries)
+            for name, step in list(tally.steps.items())
+        ),
+        cost_nusd=tally.cost_nusd,
+        unpriced_calls=tally.unpriced,
+    )
+
+
+def _share_at(ordered: list[int], share: float) -> int | None:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None

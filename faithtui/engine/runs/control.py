@@ -1,0 +1,90 @@
+"""What a person can see and do of a run under way, from any thread."""
+
+import time
+from collections.abc import Callable
+
+from faithtui.engine.calls.budget import Budget, Caps
+from faithtui.engine.calls.rate_limiter import Limiter
+from faithtui.engine.calls.send import Tally
+from faithtui.engine.calls.slots import Slots
+
+MOST_CONCURRENT = 256
+"""Questions in the air of one run at most."""
+
+
+class RunControl:
+    """Handles and gauges of one run.
+
+    Attributes:
+        requests: Places for questions in the air.
+        conversations: Places for conversations being judged.
+        tally: Counts of calls in this process.
+        limiter: Limits of the judge's account; None: nobody limits it, or the run has not begun.
+        budget: What it may spend; None: the run has not begun.
+    """
+
+    def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Prepare.
+
+        Args:
+            workers: Questions in the air at once.
+            clock: Seconds that never jump.
+        """
+        self._clock = clock
+        self._paused_at: float | None = None
+        self._paused_s = 0.0
+        self.requests = Slots(workers)
+        self.conversations = Slots(workers)
+        self.tally = Tally()
+        self.limiter: Limiter | None = None
+        self.budget: Budget | None = None
+
+    @property
+    def workers(self) -> int:
+        """Questions that may be in the air at once."""
+        return self.requests.limit
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing new is asked at present."""
+        return self.requests.is_paused
+
+    @property
+    def paused_s(self) -> float:
+        """Seconds for which it was paused so far."""
+        now = 0.0 if self._paused_at is None else self._clock() - self._paused_at
+        return self._paused_s + now
+
+    def set_workers(self, workers: int) -> int:
+        """Change how many questions may be in the air; those in the air stay.
+
+        Returns:
+            How many it is now, within 1 to 256.
+        """
+        wanted = min(max(1, workers), MOST_CONCURRENT)
+        self.requests.resize(wanted)
+        self.conversations.resize(wanted)
+        return wanted
+
+    def set_budget(self, nusd: int | None, tokens: int | None) -> None:
+        """Change what may be spent; questions that wait for room look again as others end.
+
+        Args:
+            nusd: In units of 1e-9 US dollars; None: no limit.
+            tokens: Read and written; None: no limit.
+        """
+        if self.budget is not None:
+            self.budget.caps = Caps(nusd, tokens)
+
+    def pause(self) -> None:
+        """Ask nothing new until `resume`; answers on their way still come in."""
+        if self._paused_at is None:
+            self._paused_at = self._clock()
+        self.requests.pause()
+        self.conversations.pause()
+
+    def resume(self) -> None:
+        """Go on."""
+        self._paused_s, self._paused_at = self.paused_s, None
+        self.requests.resume()
+        self.conversations.resume()

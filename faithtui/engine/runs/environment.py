@@ -1,0 +1,62 @@
+"""What the runs of one process share: limits of speed, prices, and what is redacted."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from faithtui.engine.calls.rate_limiter import Speed, Traffic
+from faithtui.judges.deadlines import TIMEOUT_S
+from faithtui.judges.providers.prices import PriceTable, read_prices
+from faithtui.judges.redaction import Redact, load_redaction
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a run shares with the process it is in."""
+
+    traffic: Traffic = field(default_factory=Traffic)
+    """Limits of accounts, over all runs of the process."""
+    redact: Redact | None = None
+    """Applied to every text before it leaves the process; None: nothing is."""
+    prices: PriceTable = field(default_factory=read_prices)
+    """What calls cost."""
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits for seconds between two tries of a question."""
+    timeout_s: float = TIMEOUT_S
+    """Seconds one question may take. No part of what names a question: it changes no answer."""
+    log_prompts: bool = False
+    """Questions and answers go into a log of their own."""
+    image_hosts: tuple[str, ...] = ()
+    """Hosts whose images a judge may be sent by address; `*`: all public ones."""
+
+
+def circumstances(
+    *,
+    requests_per_minute: int | None = None,
+    tokens_per_minute: int | None = None,
+    prices: Path | None = None,
+    redact: str | None = None,
+    image_hosts: tuple[str, ...] = (),
+    timeout_s: float | None = None,
+) -> Circumstances:
+    """Make them from settings.
+
+    Args:
+        requests_per_minute: Most requests per account; None: what the provider takes.
+        tokens_per_minute: Most tokens per account; None: what the provider takes.
+        prices: A table that replaces the built-in one; None: that one.
+        redact: `package.module:function`, which every text goes through; None: none does.
+        image_hosts: Hosts whose images a judge may be sent by address.
+        timeout_s: Seconds one question may take; None: the usual ones.
+
+    Raises:
+        ConfigError: The table or the function cannot be used.
+    """
+    return Circumstances(
+        Traffic(Speed(requests_per_minute, tokens_per_minute)),
+        None if redact is None else load_redaction(redact),
+        read_prices(prices),
+        image_hosts=image_hosts,
+        timeout_s=TIMEOUT_S if timeout_s is None else timeout_s,
+    )

@@ -1,0 +1,261 @@
+"""From what a person asks for to a run that can start: everything is checked before it begins."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from faithtui.domain.examples import Example
+from faithtui.domain.ids import ConversationId, RunId
+from faithtui.domain.splits import Split
+from faithtui.engine.calls.image_hosts import check_image_hosts
+from faithtui.engine.review.examples import keep, read_for_run
+from faithtui.engine.review.recalibration import calibration_of, calibration_of_new_run
+from faithtui.engine.review.splits import conversations_in
+from faithtui.engine.runs.control import MOST_CONCURRENT
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.request import RunRequest
+from faithtui.errors import ConfigError
+from faithtui.judges.providers.api_keys import how_to_give
+from faithtui.judges.providers.batches import check_batches
+from faithtui.judges.registry import judge_fingerprint, missing_key, reads_prompts
+from faithtui.metrics.base import Metric
+from faithtui.metrics.registry import build, entry, option_names, options_of
+from faithtui.store.records import RunSpec
+from faithtui.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A run that is not written down."""
+
+    spec: RunSpec
+    """Without its examples, which have no name before they are kept."""
+    metric: Metric[Any]
+    conversations: tuple[ConversationId, ...]
+    examples: tuple[Example, ...]
+
+
+def plan(
+    store: Store,
+    request: RunRequest,
+    *,
+    environ: Mapping[str, str] | None = None,
+    around: Circumstances | None = None,
+) -> RunId:
+    """Check an order and write it down as a planned run.
+
+    Args:
+        store: Where the conversations are.
+        request: The order.
+        environ: Where keys are looked for; None for the process's own environment.
+        around: What the run shares with others of the process; None: nothing.
+
+    Raises:
+        ConfigError: Unknown metric, option, judge or source; a missing key; nothing to run over;
+            examples that the judge or the metric cannot use, or that it must not see; a budget in
+            money for a judge whose price is not known; claims of a run that has none; images whose
+            addresses the judge may not be sent.
+        InputError: The file of examples cannot be read.
+    """
+    drafted = draft(store, request, around or Circumstances())
+    spec, examples = drafted.spec, drafted.examples
+    key = missing_key(spec.judge, spec.base_url, os.environ if environ is None else environ)
+    if key is not None:
+        raise ConfigError(
+            f"{spec.judge} needs a key: {how_to_give(key)}, "
+            "or use --judge offline, which needs none"
+        )
+    if examples:
+        spec = replace(spec, examples=keep(store, examples))
+    return store.runs.create(spec, drafted.conversations)
+
+
+def draft(store: Store, request: RunRequest, around: Circumstances) -> Draft:
+    """Check an order as `plan` does, and write nothing down. A key is not looked for.
+
+    Raises:
+        ConfigError: As `plan`, but for the key.
+        InputError: The file of examples cannot be read.
+    """
+    examples = () if request.examples is None else read_for_run(store, request.examples)
+    metric = metric_of(request, examples)
+    check_concurrency(request.concurrency)
+    judge = metric.judge or request.judge
+    if examples and not reads_prompts(judge):
+        raise ConfigError(
+            f"{judge} computes its answers and reads no prompt, so examples would change nothing; "
+            "choose another judge with --judge"
+        )
+    calibration = calibration_of_new_run(store, judge)
+    fingerprint = judge_fingerprint(
+        judge,
+        request.base_url,
+        redact=around.redact,
+        calibration=calibration_of(calibration),
+    )
+    if request.batch:
+        check_batches(judge, request.base_url)
+    check_budget(request.budget_nusd, request.budget_tokens, judge, request.base_url, around)
+    if request.claims_run is not None:
+        _check_claims_run(store, request.claims_run, metric)
+    conversations = _selection(store, request.sources, request.split, request.limit)
+    check_image_hosts(store, conversations, judge, around.image_hosts)
+    spec = RunSpec(
+        metric=metric.spec.key,
+        metric_version=metric.spec.version,
+        peer=metric.spec.peer,
+        strategy=request.strategy,
+        options=options_of(metric),
+        rule=metric.rule,
+        judge=judge,
+        judge_fingerprint=fingerprint,
+        base_url=request.base_url,
+        prompt_digest=metric.prompt_digest,
+        prompts_dir=None if request.prompts_dir is None else str(request.prompts_dir.absolute()),
+        claims="run"
+        if request.claims_run is not None
+        else "imported"
+        if request.imported_claims
+        else "extracted",
+        sources=request.sources,
+        concurrency=request.concurrency,
+        claims_run=request.claims_run,
+        batch=request.batch,
+        budget_nusd=request.budget_nusd,
+        budget_tokens=request.budget_tokens,
+        max_failures=str(request.max_failures),
+        calibration=calibration,
+    )
+    return Draft(spec, metric, conversations, tuple(examples))
+
+
+def metric_of(request: RunRequest, examples: Sequence[Example] = ()) -> Metric[Any]:
+    """Build the metric an order names, with its options.
+
+    Args:
+        request: The order.
+        examples: What its file of examples holds.
+
+    Raises:
+        ConfigError: Unknown metric or option, a value that cannot be.
+    """
+    options: dict[str, object] = dict(request.options)
+    options["strategy"] = request.strategy
+    options["as_peer"] = request.as_peer
+    metric = build(request.metric, options, prompts_dir=request.prompts_dir, examples=examples)
+    if request.imported_claims and metric.spec.judges != "claim":
+        raise ConfigError(
+            f"{metric.spec.key} judges {metric.spec.units[1]}, not claims of answers; "
+            "run it without imported claims"
+        )
+    return metric
+
+
+def options_for(metric: str, options: Mapping[str, str], ordered: Sequence[str]) -> dict[str, str]:
+    """Choose, from options typed for several metrics, those of one.
+
+    `name=value` goes to every metric that has the option; `metric.name=value` to that one alone.
+
+    Args:
+        metric: The metric.
+        options: All that was typed, by name.
+        ordered: All metrics that were ordered.
+
+    Raises:
+        ConfigError: An option that none of the metrics has, or a metric that was not ordered.
+    """
+    known = {entry(each).spec.key: option_names(each) for each in ordered}
+    here = entry(metric).spec.key
+    chosen: dict[str, str] = {}
+    for typed, value in options.items():
+        owner, dot, name = typed.rpartition(".")
+        name = name.strip().replace("-", "_")
+        if dot:
+            if entry(owner).spec.key not in known:
+                raise ConfigError(f"option {typed}: {owner} is not among the metrics of this run")
+            if entry(owner).spec.key == here:
+                chosen[name] = value
+        elif name in known[here]:
+            chosen.setdefault(name, value)
+        elif not any(name in names for names in known.values()):
+            every = sorted({each for names in known.values() for each in names})
+            raise ConfigError(
+                f"{' and '.join(known)} has no option `{typed}`; known: {', '.join(every)}"
+            )
+    return chosen
+
+
+def check_concurrency(concurrency: int) -> None:
+    """Refuse a number of questions in the air that cannot be meant.
+
+    Raises:
+        ConfigError: Outside 1 to 256.
+    """
+    if not 1 <= concurrency <= MOST_CONCURRENT:
+        raise ConfigError(f"concurrency is {concurrency}; expected 1 to {MOST_CONCURRENT}")
+
+
+def check_budget(
+    nusd: int | None,
+    tokens: int | None,
+    judge: str,
+    base_url: str | None,
+    around: Circumstances,
+) -> None:
+    """Refuse a budget that cannot be kept.
+
+    Args:
+        nusd: What may be spent, in units of 1e-9 US dollars; None: anything.
+        tokens: Tokens that may be used; None: any number.
+        judge: Reference of the judge.
+        base_url: Its address; None: the provider's own.
+        around: The prices.
+
+    Raises:
+        ConfigError: It is nothing or less, or in money for a judge whose price is not known.
+    """
+    if nusd is not None and nusd <= 0:
+        raise ConfigError("--budget-usd is not above 0; leave it out for no limit")
+    if tokens is not None and tokens <= 0:
+        raise ConfigError("--budget-tokens is not above 0; leave it out for no limit")
+    prices = around.prices
+    if nusd is not None and prices.worst_nusd(judge, 1, 1, base_url=base_url) is None:
+        raise ConfigError(
+            f"the price of {judge} is not in the table of {prices.date}, so --budget-usd cannot be "
+            "kept; use --budget-tokens, or add the price to a table of your own and name it in the "
+            "settings as `prices`"
+        )
+
+
+def _check_claims_run(store: Store, run: RunId, metric: Metric[Any]) -> None:
+    there = entry(store.runs.row(run).spec.metric).spec
+    for spec in (metric.spec, there):
+        if spec.judges != "claim":
+            raise ConfigError(
+                f"{spec.key} judges {spec.units[1]}, not claims of answers, so runs cannot share "
+                "them"
+            )
+
+
+def _selection(
+    store: Store, sources: Sequence[str], split: Split | None, limit: int | None
+) -> tuple[ConversationId, ...]:
+    if limit is not None and limit < 1:
+        raise ConfigError(f"limit is {limit}; expected 1 or more conversations")
+    known = [row.source for row in store.conversations.sources()]
+    for source in sources:
+        if source not in known:
+            names = ", ".join(known) or "none yet"
+            raise ConfigError(f"there is no source `{source}`; imported: {names}")
+    if split is None:
+        conversations = store.conversations.ids(sources, limit)
+    else:
+        within = conversations_in(store, split)
+        there = tuple(each for each in store.conversations.ids(sources) if each in within)
+        conversations = there[:limit]
+        if not conversations:
+            raise ConfigError(f"no conversation that is asked for is in the {split} split")
+    if not conversations:
+        raise ConfigError("there are no conversations yet: faithtui import FILE.jsonl")
+    return conversations

@@ -1,0 +1,422 @@
+"""One run under way: what it consists of, and how one conversation of it is judged and stored.
+
+Shared by runs that ask question by question and by those that hand their questions over in batches:
+what becomes of an answer is the same.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from faithtui.domain.assessment import Assessment, Claim
+from faithtui.domain.examples import Example
+from faithtui.domain.failure_limit import DEFAULT, FailureLimit
+from faithtui.domain.ids import ConversationId, ItemId
+from faithtui.domain.scores import ScoreState
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.circuit_breaker import CircuitBreaker
+from faithtui.engine.calls.image_hosts import check_images, without_bytes
+from faithtui.engine.calls.leases import StoreLeases
+from faithtui.engine.integrity.item_checks import ItemChecks
+from faithtui.engine.integrity.judged_conversations import CheckRules
+from faithtui.engine.review.recalibration import calibration_of
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.events import (
+    EventSink,
+    ItemFinished,
+    Progress,
+    RunEnded,
+    RunEvent,
+    StoreTroubled,
+    WindowAssessed,
+    WindowFailed,
+)
+from faithtui.engine.runs.recorder import Recorder
+from faithtui.engine.runs.run_log import logged
+from faithtui.engine.runs.verbose_steps import steps_of
+from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
+from faithtui.judges.base import Judge
+from faithtui.judges.redaction import Redact
+from faithtui.judges.registry import judge_fingerprint, open_judge
+from faithtui.metrics.base import STOPS_THE_RUN, Metric
+from faithtui.metrics.registry import build
+from faithtui.store.records import (
+    CheckedItem,
+    ItemState,
+    PendingItem,
+    RunRow,
+    RunSpec,
+    RunState,
+    RunTotals,
+)
+from faithtui.store.store import Store
+
+Ending = tuple[RunState, str | None]
+"""Where a run stands when nothing more is done for it at present, and why."""
+
+
+@dataclass(slots=True)
+class Course:
+    """One run under way."""
+
+    store: Store
+    row: RunRow
+    metric: Metric[Any]
+    control: RunControl
+    recorder: Recorder
+    emit: EventSink
+    tell: Callable[[str], None]
+    counts: Progress
+    totals: RunTotals
+    """What its calls came to, by all processes."""
+    checks: ItemChecks
+    leases: StoreLeases
+    """Shows that this process works on it, and who asks what."""
+    breaker: CircuitBreaker
+    """What stops it when too much fails."""
+    image_hosts: Collection[str] = ()
+    """Whose images the judge may be sent by address."""
+    waiting: Iterator[PendingItem] = field(default_factory=lambda: iter(()))
+
+    def progress(self, **changes: int) -> Progress:
+        """Add to the totals and give them, with those of the calls."""
+        tally, totals, old = self.control.tally, self.totals, self.counts
+        self.counts = Progress(
+            conversations=old.conversations,
+            done=old.done + changes.get("done", 0),
+            failed=old.failed + changes.get("failed", 0),
+            skipped=old.skipped + changes.get("skipped", 0),
+            incomplete=old.incomplete + changes.get("incomplete", 0),
+            windows=old.windows + changes.get("windows", 0),
+            calls=tally.calls,
+            calls_again=tally.calls_again,
+            calls_stored=tally.calls_stored,
+            in_flight=tally.in_flight,
+            retries=tally.retries,
+            tokens_in=totals.tokens_in,
+            tokens_out=totals.tokens_out,
+            tokens_cached=totals.tokens_cached,
+            cost_nusd=totals.cost_nusd,
+            unpriced_calls=totals.unpriced_calls,
+        )
+        return self.counts
+
+
+async def to_its_end(
+    store: Store,
+    row: RunRow,
+    metric: Metric[Any],
+    control: RunControl,
+    emit: EventSink,
+    tell: Callable[[str], None],
+    through: Callable[[Course], Awaitable[Ending]],
+    *,
+    image_hosts: Collection[str] = (),
+) -> RunState:
+    """Work on a run, and say in the store and to whoever listens how that ended.
+
+    Args:
+        store: Open store.
+        row: The run.
+        metric: Its metric.
+        control: Its handles.
+        emit: Gets every event.
+        tell: Gets the steps of each conversation, as text.
+        through: Does the work.
+        image_hosts: Whose images the judge may be sent by address.
+
+    Returns:
+        Where it stands.
+
+    Raises:
+        BaseException: Whatever `through` raised, after the store has it.
+    """
+    run = row.id
+    latest = Progress()
+    emit = logged(emit, row)
+
+    def heard(event: RunEvent) -> None:
+        nonlocal latest
+        latest = event.progress
+        emit(event)
+
+    course = _course_of(store, row, metric, control, heard, tell)
+    course.image_hosts = image_hosts
+    # This process is entered as working on the run until the store says how it ended.
+    async with contextlib.AsyncExitStack() as entered:
+        try:
+            await entered.enter_async_context(course.leases.alive())
+            state, reason = await through(course)
+        except asyncio.CancelledError:
+            state, reason = RunState.CANCELLED, None
+            try:
+                # What is with the provider is answered, and paid for, whoever waits for it.
+                if store.batches.out(run).questions:
+                    state = RunState.WAITING
+                store.runs.set_state(run, state)
+                row = store.runs.row(run)
+            except StoreError as error:  # locked or full: the run is cancelled all the same
+                reason = str(error)
+            emit(RunEnded(run, state, reason, _last_totals(row, latest)))
+            raise
+        except BaseException as error:
+            # Whatever ends a run, the store says so where it still can; the error itself goes on to
+            # whoever started it.
+            reason = f"{type(error).__name__}: {error}"
+            with contextlib.suppress(StoreError):
+                store.runs.set_state(run, RunState.STOPPED, reason)
+            with contextlib.suppress(StoreError):
+                row = store.runs.row(run)
+            emit(RunEnded(run, RunState.STOPPED, reason, _last_totals(row, latest)))
+            raise
+        await course.recorder.write(store.runs.set_state, run, state, reason)
+        try:
+            # The run has ended: a check that is given up, or cannot be written, leaves it
+            # unchecked.
+            with contextlib.suppress(StoreError):
+                await course.checks.check_rest(run)
+        finally:
+            emit(RunEnded(run, state, reason, course.progress()))
+    return state
+
+
+def _course_of(
+    store: Store,
+    row: RunRow,
+    metric: Metric[Any],
+    control: RunControl,
+    emit: EventSink,
+    tell: Callable[[str], None],
+) -> Course:
+    course: Course
+
+    def troubled(sentence: str | None) -> None:
+        emit(StoreTroubled(row.id, sentence, course.progress()))
+
+    recorder = Recorder(store, on_trouble=troubled)
+    course = Course(
+        store,
+        row,
+        metric,
+        control,
+        recorder,
+        emit,
+        tell,
+        _totals(row),
+        _calls_of(row),
+        ItemChecks(store, CheckRules.of(metric), recorder.add),
+        StoreLeases(store, run=row.id, write=recorder.add),
+        CircuitBreaker(limit_of(row.spec), row.conversations),
+    )
+    return course
+
+
+async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
+    """Judge one conversation and store it, window by window."""
+    store, metric = course.store, course.metric
+    conversation = store.conversations.get(item.conversation)
+    skipped = metric.why_skipped(conversation)
+    claims = None
+    if skipped is None:
+        claims, skipped = given_claims(store, course.row.spec, item.conversation)
+    if skipped is not None:
+        await _finished(course, item.id, ItemState.SKIPPED, skipped)
+        return
+    windows = metric.windows(conversation)
+    ask = asker.on_behalf_of(item.id, asked_after=item.asked_after)
+    try:
+        check_images(without_bytes(conversation.images), course.row.spec.judge, course.image_hosts)
+        findings = await metric.gather(conversation, ask, claims)
+        assessments = [metric.assess(findings, window) for window in windows]
+        failures = await _store_windows(course, item, assessments)
+        conclusion = await metric.conclude(assessments, ask)
+        if metric.verbose_mode:
+            title = f"{conversation.source}/{conversation.key}"
+            course.tell(steps_of(title, metric.spec, assessments, conclusion))
+    except STOPS_THE_RUN:
+        raise
+    except (JudgeError, MetricError) as error:
+        await _finished(course, item.id, ItemState.FAILED, f"{type(error).__name__}: {error}")
+        course.breaker.note_conversation(str(error).rstrip("."))
+        return
+    state = ItemState.FAILED if failures else ItemState.DONE
+    reason = failures[0] if failures else None
+    checked = None
+    if not (item.stored_windows or item.unfinished_windows):
+        # What was stored before need not be what was assessed now.
+        checked = await course.checks.check_assessed(item.id, state, conversation, assessments)
+    missing = None
+    if state is ItemState.DONE and conclusion.score.state is ScoreState.INCOMPLETE:
+        missing = conclusion.score.reason
+    await _finished(
+        course, item.id, state, reason, conclusion.reason, checked, incomplete=missing is not None
+    )
+    why = reason or missing
+    if why is not None:
+        course.breaker.note_conversation(why.rstrip("."))
+
+
+def limit_of(spec: RunSpec) -> FailureLimit:
+    """Read after how many failures a run stops."""
+    limit = None if spec.max_failures is None else FailureLimit.read(spec.max_failures)
+    return limit or DEFAULT
+
+
+def given_claims(
+    store: Store, spec: RunSpec, conversation: ConversationId
+) -> tuple[tuple[Claim, ...] | None, str | None]:
+    """Look up the claims a run is to judge instead of extracting any.
+
+    Returns:
+        The claims, None where they are to be extracted; and why the conversation is skipped.
+    """
+    match spec.claims:
+        case "imported":
+            claims = store.conversations.imported_claims(conversation)
+            return claims, None if claims else "no imported claims"
+        case "run":
+            if spec.claims_run is None:
+                return (), "the run whose claims it judges was deleted"
+            claims = store.runs.claims(spec.claims_run, conversation)
+            return claims, None if claims else f"run {spec.claims_run} has no claims of it"
+        case _:
+            return None, None
+
+
+async def _store_windows(
+    course: Course, item: PendingItem, assessments: Sequence[Assessment]
+) -> list[str]:
+    """Store each window whole, and say why windows failed."""
+    failures = []
+    for assessment in assessments:
+        position = assessment.window.position
+        failed = assessment.score.state is ScoreState.FAILED
+        if failed:
+            failures.append(assessment.score.reason or "failed")
+        if position in item.stored_windows:
+            continue
+        await course.recorder.add(course.store.runs.save_window, item.id, assessment)
+        progress = course.progress(windows=int(position not in item.unfinished_windows))
+        if failed:
+            kind = (assessment.score.reason or "").split(":", 1)[0]
+            course.emit(WindowFailed(course.row.id, item.id, position, kind, progress))
+        else:
+            course.emit(WindowAssessed(course.row.id, item.id, position, progress))
+    return failures
+
+
+async def _finished(
+    course: Course,
+    item: ItemId,
+    state: ItemState,
+    reason: str | None,
+    conclusion: str | None = None,
+    checked: CheckedItem | None = None,
+    *,
+    incomplete: bool = False,
+) -> None:
+    finish = course.store.runs.finish_item
+    await course.recorder.add(finish, item, state, reason, conclusion, checked)
+    if checked is None and state is not ItemState.SKIPPED:
+        await course.checks.check_stored(item)
+    progress = course.progress(**{state.value: 1, "incomplete": int(incomplete)})
+    course.emit(ItemFinished(course.row.id, item, state, progress, incomplete))
+
+
+def same_metric(row: RunRow, examples: Sequence[Example]) -> Metric[Any]:
+    """Build the run's metric and see that it still asks the same.
+
+    Raises:
+        ConfigError: Its prompts, its version or its options are not what they were.
+    """
+    spec = row.spec
+    metric = build(
+        spec.metric,
+        spec.options,
+        prompts_dir=None if spec.prompts_dir is None else Path(spec.prompts_dir),
+        examples=examples,
+    )
+    if metric.prompt_digest != spec.prompt_digest or metric.spec.version != spec.metric_version:
+        raise ConfigError(
+            f"run {row.id} was begun with other prompts or another version of {spec.metric}; "
+            "start a new run"
+        )
+    return metric
+
+
+def check_judge(row: RunRow, redact: Redact | None) -> None:
+    """See that a run's judge is still the one it was begun with.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    spec = row.spec
+    calibration = calibration_of(spec.calibration)
+    now = judge_fingerprint(spec.judge, spec.base_url, redact=redact, calibration=calibration)
+    if now != spec.judge_fingerprint:
+        raise ConfigError(
+            f"run {row.id} was begun with another version of {spec.judge}, or with another "
+            "way of redacting what it is sent; start a new run"
+        )
+
+
+def judge_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManager[Judge]:
+    """Open the judge a run was begun with.
+
+    Raises:
+        ConfigError: It is not what it was, or cannot be opened.
+    """
+    check_judge(row, around.redact)
+    return open_judge(
+        row.spec.judge,
+        base_url=row.spec.base_url,
+        timeout_s=around.timeout_s,
+        redact=around.redact,
+        calibration=calibration_of(row.spec.calibration),
+        log_prompts=around.log_prompts,
+    )
+
+
+def _last_totals(row: RunRow, latest: Progress) -> Progress:
+    """Read a run's totals from the store, and add what only this process knows of its calls."""
+    return replace(
+        _totals(row),
+        calls=latest.calls,
+        calls_again=latest.calls_again,
+        calls_stored=latest.calls_stored,
+        retries=latest.retries,
+    )
+
+
+def _totals(row: RunRow) -> Progress:
+    """Read a run's totals from the store."""
+    return Progress(
+        conversations=row.conversations,
+        done=row.done,
+        failed=row.failed,
+        skipped=row.skipped,
+        incomplete=row.incomplete,
+        windows=row.windows,
+        tokens_in=row.tokens_in,
+        tokens_out=row.tokens_out,
+        tokens_cached=row.tokens_cached,
+        cost_nusd=row.cost_nusd,
+        unpriced_calls=row.unpriced_calls,
+    )
+
+
+def _calls_of(row: RunRow) -> RunTotals:
+    """Read what a run's calls came to from the store."""
+    return RunTotals(
+        row.calls,
+        row.tokens_in,
+        row.tokens_out,
+        row.tokens_cached,
+        row.cost_nusd,
+        row.unpriced_calls,
+    )

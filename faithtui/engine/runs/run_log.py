@@ -1,0 +1,104 @@
+"""What a run leaves in the log: a line for each event that tells something, and no text of anybody.
+
+Windows and conversations that went well leave none: there may be a million of them.
+"""
+
+import logging
+
+from faithtui import errors
+from faithtui.engine.runs.events import (
+    BatchRead,
+    BatchSent,
+    CallRetried,
+    Draining,
+    EventSink,
+    ItemFinished,
+    Progress,
+    RunEnded,
+    RunEvent,
+    RunStarted,
+    StoreTroubled,
+    WayChanged,
+    WindowFailed,
+)
+from faithtui.store.records import ItemState, RunRow, RunState
+
+_log = logging.getLogger("faithtui.run")
+
+
+def logged(emit: EventSink, row: RunRow) -> EventSink:
+    """Write events into the log, and hand them on.
+
+    Args:
+        emit: Gets every event afterwards.
+        row: The run they are of.
+    """
+
+    def heard(event: RunEvent) -> None:
+        line = line_of(event, row)
+        if line is not None:
+            level, words = line
+            _log.log(level, "run %d: %s", row.id, words)
+        emit(event)
+
+    return heard
+
+
+def line_of(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
+    """Give a level and the words for an event; None where there is nothing to say."""
+    match event:
+        case RunStarted(progress=progress):
+            spec = row.spec
+            return logging.INFO, (
+                f"started: {spec.metric} by {spec.judge_title} "
+                f"at {spec.base_url or 'its own address'}, "
+                f"{progress.finished} of {progress.conversations} conversations before, "
+                f"{spec.concurrency} at once"
+            )
+        case CallRetried(step=step, error=error, wait_s=wait_s, status=status):
+            after = "" if status is None else f" after HTTP {status}"
+            return logging.WARNING, f"{step}: {error}, tried again in {wait_s:.1f} s{after}"
+        case WayChanged(left=left, taken=taken):
+            return logging.WARNING, f"asked by {taken}, {left} did not work"
+        case StoreTroubled(trouble=None):
+            return logging.INFO, "the store can be written again"
+        case StoreTroubled(trouble=trouble):
+            return logging.WARNING, f"the store cannot be written: {trouble}"
+        case WindowFailed(item=item, window=window, error=error):
+            return logging.WARNING, f"item {item}, window {window}: {error}"
+        case ItemFinished(item=item, state=ItemState.FAILED):
+            return logging.WARNING, f"item {item} failed"
+        case BatchSent(questions=questions):
+            return logging.INFO, f"{questions} questions handed to the provider"
+        case BatchRead(answered=answered, failed=failed):
+            return logging.INFO, f"{answered} answers of a batch, {failed} questions without one"
+        case Draining():
+            return logging.INFO, "nothing more is asked; waiting for answers on their way"
+        case RunEnded(state=state, reason=reason, progress=progress):
+            level = logging.INFO if state is RunState.DONE else logging.WARNING
+            why = f" ({told(reason)})" if reason else ""
+            return level, f"{state.value}{why}: {_totals(progress)}"
+        case _:
+            return None
+
+
+def told(reason: str) -> str:
+    """Give the reason why a run ended, without what may be anybody's text.
+
+    Only our own errors are told in their words: those of a bug may quote what it stumbled over.
+    """
+    name, colon, _ = reason.partition(": ")
+    if not colon or not name.isidentifier() or not name[:1].isupper():
+        return reason
+    known = getattr(errors, name, None)
+    is_ours = isinstance(known, type) and issubclass(known, errors.FaithtuiError)
+    return reason if is_ours else name
+
+
+def _totals(progress: Progress) -> str:
+    return (
+        f"{progress.done} done, {progress.failed} failed, {progress.skipped} skipped of "
+        f"{progress.conversations}; {progress.calls} calls, {progress.calls_stored} from the "
+        f"store, {progress.retries} retries; {progress.tokens_in}+{progress.tokens_out} tokens, "
+        f"{progress.cost_nusd / 1e9:.6f} USD, {progress.unpriced_calls} unpriced"
+    )
