@@ -15,8 +15,8 @@ from faithtui.engine.review.ragas_annotations import annotated_answers
 from faithtui.engine.review.splits import opened_test, read_split
 from faithtui.errors import ConfigError
 from faithtui.files import check_target, write_text
-from faithtui.interchange.examples import example_lines
-from faithtui.interchange.ragas_annotations import ragas_json
+from faithtui.formats.examples import example_lines
+from faithtui.formats.writers.ragas_annotations import ragas_json
 from faithtui.store.store import Store
 
 KINDS = (*bundling.KINDS, "examples", "ragas")

@@ -13,7 +13,7 @@ from faithtui.cli.figures_json import figures_json
 from faithtui.cli.output import Column, plural, put, put_json, put_table
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.plain import visible_line
-from faithtui.interchange.shipped_scores import read_scored
+from faithtui.formats.readers.imported_scores import read_scored
 
 _POOLED = {
     Pooling.MAJORITY: "more than half of the people pass it",

@@ -10,7 +10,7 @@ from pathlib import Path
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.windows import interactions
 from faithtui.errors import InputError
-from faithtui.interchange.readers import RecordRead, read_records, source_name
+from faithtui.formats.readers.conversations import RecordRead, read_records, source_name
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
 

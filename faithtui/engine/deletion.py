@@ -10,7 +10,7 @@ from faithtui.engine.calls.leases import is_gone
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.workers import read_run
 from faithtui.errors import InputError, StoreError
-from faithtui.interchange.readers import read_records, source_name
+from faithtui.formats.readers.conversations import read_records, source_name
 from faithtui.store.deletion_records import Deleted, DeletionGuard, DeletionKind
 from faithtui.store.records import RunState
 from faithtui.store.store import Store, utc_now

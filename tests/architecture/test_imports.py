@@ -35,7 +35,7 @@ def test_the_app_loads_nothing_statistical_before_a_figure_is_asked_for() -> Non
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     modules = done.stdout.strip().split("|")
-    floors = ("faithtui.agreement.statistics", "faithtui.interchange")
+    floors = ("faithtui.agreement.statistics", "faithtui.formats")
     for name in ("numpy", "scipy", "sklearn", *floors):
         assert not [each for each in modules if f"{each}.".startswith(f"{name}.")]
     assert "faithtui.agreement.report.report" not in modules

@@ -13,7 +13,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.engine.review.examples import ExampleOrder, examples_of
 from faithtui.engine.review.splits import make_split
-from faithtui.interchange.examples import example_lines
+from faithtui.formats.examples import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, store_with

@@ -21,7 +21,7 @@ from faithtui.domain.scores import ScoringRule, window_score
 from faithtui.domain.windows import interactions, sliding
 from faithtui.engine.review.label_bundles import merge_files
 from faithtui.errors import InputError
-from faithtui.interchange.bundles import read_bundle
+from faithtui.formats.label_bundles import read_bundle
 from faithtui.store.records import CheckedItem, ItemState, RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result

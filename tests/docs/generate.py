@@ -182,7 +182,10 @@ def file_list() -> str:
 
 
 def _layer(folder: str) -> int:
-    order = ("domain", "metrics", "judges", "interchange", "store", "engine", "tui", "cli")
+    order = (
+        *("domain", "agreement", "metrics", "judges", "formats"),
+        *("store", "engine", "tui", "cli"),
+    )
     parts = folder.split("/")
     return order.index(parts[1]) + 1 if len(parts) > 1 and parts[1] in order else 0
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from faithtui.agreement.statistics.intervals import FEWEST_GROUPS
 from faithtui.domain.splits import SPLITS
 from faithtui.engine.review.splits import SHARES
-from faithtui.interchange.examples import FORMAT, VERSION, example_json
-from faithtui.interchange.ragas_annotations import (
+from faithtui.formats.examples import FORMAT, VERSION, example_json
+from faithtui.formats.writers.ragas_annotations import (
     INFERENCE,
     METRIC,
     STATEMENTS,

@@ -19,8 +19,8 @@ from faithtui.domain.scores import (
     ScoringRule,
     score_set,
 )
-from faithtui.interchange.json_lines import read_json_lines
-from faithtui.interchange.neutral import conversation_from
+from faithtui.formats.json_lines import read_json_lines
+from faithtui.formats.readers.neutral import conversation_from
 from faithtui.metrics.registry import METRICS
 from faithtui.store.records import ItemState, RunState
 from tests.docs.generate import DOCS, weights_of

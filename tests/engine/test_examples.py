@@ -14,7 +14,7 @@ from faithtui.engine.review.examples import ExampleOrder, examples_of, keep, kep
 from faithtui.engine.review.ragas_annotations import annotated_answers
 from faithtui.errors import ConfigError, StoreError
 from faithtui.files import write_text
-from faithtui.interchange.examples import example_lines, read_examples
+from faithtui.formats.examples import example_lines, read_examples
 from faithtui.metrics.examples import MOST_LETTERS, shown_examples
 from faithtui.metrics.registry import METRICS, Entry, build
 from faithtui.store.store import Store

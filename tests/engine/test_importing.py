@@ -12,7 +12,7 @@ import pytest
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.engine import dataset_import
 from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
-from faithtui.interchange.readers import read_conversations
+from faithtui.formats.readers.conversations import read_conversations
 from faithtui.store.conversations import Conversations
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store

@@ -18,7 +18,7 @@ from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.review import Action
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
-from faithtui.interchange.bundles import bundle_lines
+from faithtui.formats.label_bundles import bundle_lines
 from faithtui.store.deletion import NAMED, OF_ITEMS
 from faithtui.store.deletion_records import NOBODY, DeletionKind
 from faithtui.store.records import (

@@ -146,7 +146,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What was certified. `interchange.certificates` writes it with a digest of its own."""
+    """What was certified. `certificate_file` writes it with a digest of its own."""
 
     schema_version: int
     issued_at: datetime

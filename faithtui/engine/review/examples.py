@@ -13,7 +13,7 @@ from faithtui.domain.review import HumanVerdict
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.review.splits import conversations_in
 from faithtui.errors import ConfigError
-from faithtui.interchange.examples import example_from, example_json, read_examples
+from faithtui.formats.examples import example_from, example_json, read_examples
 from faithtui.metrics.registry import entry
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store

@@ -15,7 +15,7 @@ from faithtui.domain.bundles import (
 from faithtui.domain.ids import RunId
 from faithtui.errors import InputError
 from faithtui.files import write_text
-from faithtui.interchange.bundles import BundleRead, bundle_lines, read_bundle
+from faithtui.formats.label_bundles import BundleRead, bundle_lines, read_bundle
 from faithtui.store.merging import Elsewhere, Merged
 from faithtui.store.store import Store
 

@@ -11,7 +11,7 @@ from faithtui.domain.splits import Split
 from faithtui.engine.review.examples import is_read, passages_in, question_before, view_of, who_said
 from faithtui.engine.review.splits import conversations_in
 from faithtui.errors import ConfigError
-from faithtui.interchange.ragas_annotations import AnnotatedAnswer, AnnotatedStatement
+from faithtui.formats.writers.ragas_annotations import AnnotatedAnswer, AnnotatedStatement
 from faithtui.metrics.registry import entry
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store

@@ -18,7 +18,7 @@ import pytest
 from faithtui.agreement.imported_scores.conventions import Pooling, Reading
 from faithtui.agreement.imported_scores.figures import ScaleFigures, shipped_figures
 from faithtui.domain.estimates import Point, Reason
-from faithtui.interchange.shipped_scores import read_scored
+from faithtui.formats.readers.imported_scores import read_scored
 
 pytestmark = pytest.mark.oracle
 

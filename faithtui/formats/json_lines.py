@@ -17,7 +17,7 @@ from pathlib import Path
 
 from faithtui.domain.limits import RECORD, RECORD_VALUES
 from faithtui.errors import InputError
-from faithtui.interchange.json_cutting import RawRecord, cut_array, cut_lines
+from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
 
 MAX_DEPTH = 64
 """Levels of nesting: far more than data has, far fewer than writing it out again can survive."""

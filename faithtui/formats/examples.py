@@ -13,8 +13,8 @@ from faithtui.domain.examples import Example, Reference
 from faithtui.domain.review import REASON_CODES
 from faithtui.domain.splits import SPLITS
 from faithtui.errors import InputError
-from faithtui.interchange.fields import Fields
-from faithtui.interchange.json_lines import read_json_lines, shortened
+from faithtui.formats.fields import Fields
+from faithtui.formats.json_lines import read_json_lines, shortened
 
 FORMAT = "faithtui-example"
 VERSION = 1

@@ -11,8 +11,8 @@ from faithtui.agreement.imported_scores.conventions import is_comparable
 from faithtui.agreement.imported_scores.units import ScoredConversation, kind_of, unit_of
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
-from faithtui.interchange.json_lines import shortened
-from faithtui.interchange.readers import read_records
+from faithtui.formats.json_lines import shortened
+from faithtui.formats.readers.conversations import read_records
 
 SCORES = "reference_judges"
 ASSIGNED = "annotators_assigned"

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from faithtui.domain.limits import RECORD, RECORD_VALUES
 from faithtui.errors import InputError
-from faithtui.interchange import json_cutting
-from faithtui.interchange.json_cutting import RawRecord, cut_array, cut_lines
-from faithtui.interchange.json_lines import read_json_lines, read_json_records
+from faithtui.formats import json_records
+from faithtui.formats.json_lines import read_json_lines, read_json_records
+from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=12),
@@ -29,7 +29,7 @@ JSON = st.recursive(
 @pytest.fixture(params=[1, 2, 3, 7, 64])
 def chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Read so many bytes at a time."""
-    monkeypatch.setattr(json_cutting, "_CHUNK", request.param)
+    monkeypatch.setattr(json_records, "_CHUNK", request.param)
     return int(request.param)
 
 
@@ -56,11 +56,11 @@ def test_elements_are_those_of_the_array(
     values: list[Any], indent: int | None, is_ascii: bool, size: int
 ) -> None:
     text = json.dumps(values, indent=indent, ensure_ascii=is_ascii)
-    before, json_cutting._CHUNK = json_cutting._CHUNK, size
+    before, json_records._CHUNK = json_records._CHUNK, size
     try:
         found = list(array(b"\xef\xbb\xbf \n" + text.encode() + b"\n "))
     finally:
-        json_cutting._CHUNK = before
+        json_records._CHUNK = before
     assert [loaded(each) for each in found] == values
     assert [each.record for each in found] == list(range(1, len(values) + 1))
     for each in found:

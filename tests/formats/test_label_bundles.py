@@ -23,7 +23,7 @@ from faithtui.domain.bundles import (
 from faithtui.domain.conversation import Span
 from faithtui.domain.review import Action, Mark
 from faithtui.errors import InputError
-from faithtui.interchange.bundles import bundle_lines, read_bundle
+from faithtui.formats.label_bundles import bundle_lines, read_bundle
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123, tzinfo=UTC)
 TALK = ConversationName("shop", "conv-1", "c" * 64)

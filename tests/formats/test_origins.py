@@ -4,7 +4,7 @@ import pytest
 
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
-from faithtui.interchange.neutral import conversation_from
+from faithtui.formats.readers.neutral import conversation_from
 
 TURNS = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "An answer."}]
 

@@ -31,8 +31,8 @@ from faithtui.domain.labels import KNOWN_WORDS
 from faithtui.domain.limits import GUIDELINE, NOTE, REVIEWER
 from faithtui.domain.review import REASON_CODES, Action, Mark
 from faithtui.errors import InputError
-from faithtui.interchange.fields import Fields
-from faithtui.interchange.json_lines import read_json_lines, shortened
+from faithtui.formats.fields import Fields
+from faithtui.formats.json_lines import read_json_lines, shortened
 
 FORMAT = "faithtui-labels"
 VERSION = 1

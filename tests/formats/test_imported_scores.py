@@ -6,7 +6,7 @@ import pytest
 
 from faithtui.agreement.imported_scores.units import ScoredConversation
 from faithtui.errors import InputError
-from faithtui.interchange.shipped_scores import read_scored
+from faithtui.formats.readers.imported_scores import read_scored
 
 LABEL = {"turn": 1, "annotator": "ann", "label": 4, "scale": "mtrag-faithfulness-1-4"}
 TURNS = [

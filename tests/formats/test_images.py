@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Document, Image
 from faithtui.errors import InputError
-from faithtui.interchange import images
-from faithtui.interchange.images import (
+from faithtui.formats import images
+from faithtui.formats.images import (
     MAX_IMAGES,
     from_address,
     from_base64,
     from_bytes,
     read_image,
 )
-from faithtui.interchange.neutral import conversation_from
-from faithtui.interchange.readers import RecordRead, read_records
+from faithtui.formats.readers.conversations import RecordRead, read_records
+from faithtui.formats.readers.neutral import conversation_from
 
 PNG = b"\x89PNG\r\n\x1a\n pixels"
 KINDS = {

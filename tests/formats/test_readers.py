@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, content_hash
 from faithtui.errors import InputError
-from faithtui.interchange.json_lines import shortened
-from faithtui.interchange.neutral import conversation_from
-from faithtui.interchange.readers import read_conversations, read_records
+from faithtui.formats.json_lines import shortened
+from faithtui.formats.readers.conversations import read_conversations, read_records
+from faithtui.formats.readers.neutral import conversation_from
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOOD = FIXTURES / "conversations" / "good.jsonl"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from faithtui.domain.bundles import LARGEST_CLOCK
 from faithtui.domain.limits import Limit
 from faithtui.errors import InputError
-from faithtui.interchange.json_lines import shortened
+from faithtui.formats.json_lines import shortened
 
 T = TypeVar("T")
 WordT = TypeVar("WordT", bound=str)

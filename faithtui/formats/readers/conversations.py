@@ -10,8 +10,8 @@ from pathlib import Path
 
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
-from faithtui.interchange.json_lines import JsonRecord, read_json_lines, read_json_records
-from faithtui.interchange.neutral import conversation_from
+from faithtui.formats.json_lines import JsonRecord, read_json_lines, read_json_records
+from faithtui.formats.readers.neutral import conversation_from
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ from faithtui.domain.conversation import (
 from faithtui.domain.image_addresses import format_address
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import InputError
-from faithtui.interchange.images import Gallery
-from faithtui.interchange.json_lines import shortened
+from faithtui.formats.images import Gallery
+from faithtui.formats.json_lines import shortened
 
 GROUP_KEYS = ("conversation_id", "passage_group", "knowledge_group")
 """Metadata that says what belongs together; the first that is there counts."""

@@ -12,7 +12,7 @@ from faithtui.domain.examples import Example, Reference
 from faithtui.domain.review import REASON_CODES
 from faithtui.domain.splits import SPLITS
 from faithtui.errors import InputError
-from faithtui.interchange.examples import (
+from faithtui.formats.examples import (
     FORMAT,
     example_from,
     example_json,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from faithtui.interchange.ragas_annotations import (
+from faithtui.formats.writers.ragas_annotations import (
     AnnotatedAnswer,
     AnnotatedStatement,
     ragas_json,
