@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from faithtui.agreement.report.report import agreement_report
-    from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
     from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
     from faithtui.domain.scores import Score, ScoreSet, ScoreState
+    from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
     from faithtui.engine.measure import Call, Measurement, measure, measure_async
     from faithtui.errors import FaithtuiError
     from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from faithtui.metrics.registry import build
 
 _HOMES = {
-    "Assessment": "domain.assessment",
+    "Assessment": "domain.verdicts",
     "Call": "engine.measure",
-    "Claim": "domain.assessment",
+    "Claim": "domain.verdicts",
     "Conversation": "domain.conversation",
     "Document": "domain.conversation",
-    "Evidence": "domain.assessment",
+    "Evidence": "domain.verdicts",
     "FaithtuiError": "errors",
     "Image": "domain.conversation",
     "Judge": "judges.base",
@@ -34,10 +34,10 @@ _HOMES = {
     "Score": "domain.scores",
     "ScoreSet": "domain.scores",
     "ScoreState": "domain.scores",
-    "Truth": "domain.assessment",
+    "Truth": "domain.verdicts",
     "Turn": "domain.conversation",
     "Usage": "judges.base",
-    "Verdict": "domain.assessment",
+    "Verdict": "domain.verdicts",
     "agreement_report": "agreement.report.report",
     "build": "metrics.registry",
     "measure": "engine.measure",

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
-from faithtui.domain.failure_limit import DEFAULT, FailureLimit
-from faithtui.domain.image_addresses import read_host
+from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
+from faithtui.domain.judging.image_addresses import read_host
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError
 from faithtui.judges.deadlines import TIMEOUTS, is_timeout

@@ -22,7 +22,7 @@ from faithtui import (
     single_turn,
 )
 from faithtui.agreement.labelled_units import DesignKind, DesignReading, RunReadings
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import InputError
 from faithtui.judges.base import LocalJudge

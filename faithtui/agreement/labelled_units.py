@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.review import Action
 from faithtui.domain.scores import Score
 
 Duplicates = Literal["first_window", "majority", "worst", "latest"]

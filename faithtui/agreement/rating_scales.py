@@ -9,7 +9,7 @@ Source: the data sets' own documentation; see fixtures/NOTICE.md for what each o
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 from faithtui.cli.opening import open_store, run_id
 from faithtui.cli.output import plural, put, put_document, put_json, put_written, say
 from faithtui.config import load_settings
-from faithtui.domain.bundles import ConversationName
-from faithtui.domain.plain import visible_line
+from faithtui.domain.label_bundle import ConversationName
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.review.label_bundles import (
     MergeResult,
     export_labels,

@@ -10,8 +10,8 @@ from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.cli.seeing import record_seen
 from faithtui.config import load_configured
 from faithtui.domain.ids import RunId
-from faithtui.domain.integrity import FindingKind
-from faithtui.domain.integrity_words import WORDS
+from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.findings import FindingKind
 from faithtui.engine.integrity.run_checks import check_run
 from faithtui.errors import ConfigError
 from faithtui.store.records import FindingRow, FindingSummary

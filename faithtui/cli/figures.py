@@ -12,7 +12,7 @@ from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversat
 from faithtui.cli.figures_json import figures_json
 from faithtui.cli.output import Column, plural, put, put_json, put_table
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
-from faithtui.domain.plain import visible_line
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.formats.readers.imported_scores import read_scored
 
 _POOLED = {

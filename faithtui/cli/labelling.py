@@ -11,7 +11,7 @@ from faithtui.agreement.sampling.draw import Design, SampleKind
 from faithtui.cli.opening import open_store, reviewing_as, run_id, show_app, store_path
 from faithtui.config import Settings, load_configured
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.plain import visible_line
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,

@@ -21,10 +21,10 @@ from faithtui.cli.line_text import (
     labelled,
 )
 from faithtui.cli.output import plural
+from faithtui.domain.annotations import REASON_CODES, Action, LabelAct, Mark
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.limits import NOTE
-from faithtui.domain.plain import visible_line
-from faithtui.domain.review import REASON_CODES, Action, LabelAct, Mark
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import FaithtuiError
 from faithtui.store.blinding import answered, blinded
 from faithtui.store.records import ReviewView

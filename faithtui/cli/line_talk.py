@@ -1,7 +1,7 @@
 """What line mode says: for a person line by line, for a program one JSON value per event."""
 
 from faithtui.cli.output import put_json
-from faithtui.domain.plain import visible
+from faithtui.domain.text.sanitizing import visible
 
 
 class Talk:

@@ -8,10 +8,10 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.evidence import excerpt
-from faithtui.domain.plain import visible, visible_line
-from faithtui.domain.review import REASON_CODES, Action, LabelAct
-from faithtui.domain.wording import read_text
+from faithtui.domain.annotations import REASON_CODES, Action, LabelAct
+from faithtui.domain.text.evidence import excerpt
+from faithtui.domain.text.sanitizing import visible, visible_line
+from faithtui.domain.text.word_matching import read_text
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui import format as fmt

@@ -13,9 +13,9 @@ from faithtui.cli.seeing import record_seen
 from faithtui.config import load_configured, load_settings
 from faithtui.domain.filters import Filter, Scope, read_filter
 from faithtui.domain.ids import ItemId, TruthId
-from faithtui.domain.labels import LabelSet
-from faithtui.domain.plain import visible_line
+from faithtui.domain.label_sets import LabelSet
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, left_out_words
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.integrity.run_checks import check_for_moment
 from faithtui.engine.review.conversation_json import item_json, run_json, view_json

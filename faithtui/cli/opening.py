@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from faithtui.config import Configured, Settings, load_configured
 from faithtui.domain.ids import RunId
 from faithtui.domain.limits import REVIEWER
-from faithtui.domain.plain import visible
+from faithtui.domain.text.sanitizing import visible
 from faithtui.errors import ConfigError, StoreError
 from faithtui.files import make_directory
 from faithtui.paths import keymap_beside, log_dir, state_dir

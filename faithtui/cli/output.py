@@ -12,7 +12,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Literal
 
-from faithtui.domain.plain import visible, visible_line
+from faithtui.domain.text.sanitizing import visible, visible_line
 
 GAP = "  "
 NARROWEST = 12

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.domain.ids import RunId
-from faithtui.domain.judge_names import judge_title
+from faithtui.domain.judging.judge_names import judge_title
 from faithtui.engine.preview.estimates import Preview, sentence
 from faithtui.engine.preview.run_preview import preview, preview_runs
 from faithtui.engine.runs.environment import Circumstances

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import TextIO, assert_never
 
 from faithtui.cli.output import plural, put_json
-from faithtui.domain.event_words import WAYS, failure_words
-from faithtui.domain.plain import visible, visible_line
+from faithtui.domain.judging.error_sentences import WAYS, failure_words
+from faithtui.domain.text.sanitizing import visible, visible_line
 from faithtui.engine.calls.budget import NUSD, Caps
 from faithtui.engine.runs.events import (
     BatchRead,

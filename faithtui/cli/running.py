@@ -18,9 +18,9 @@ from faithtui.cli.progress import ProgressLine, print_event
 from faithtui.cli.run_outcome import exit_code, gravest, how_to_go_on, missing_words
 from faithtui.cli.streams import ReaderGone
 from faithtui.config import Settings, load_settings
-from faithtui.domain.failure_limit import FailureLimit
 from faithtui.domain.ids import RunId
-from faithtui.domain.image_addresses import read_host
+from faithtui.domain.judging.failure_limit import FailureLimit
+from faithtui.domain.judging.image_addresses import read_host
 from faithtui.domain.scores import left_out_words
 from faithtui.engine.calls.budget import NUSD, Caps
 from faithtui.engine.calls.image_hosts import find_image_hosts

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.annotations import REASON_CODES
+from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.limits import FILTER, FILTER_TERMS
-from faithtui.domain.review import REASON_CODES
-from faithtui.domain.words import words_of
+from faithtui.domain.text.search_words import words_of
 
 
 class Scope(StrEnum):

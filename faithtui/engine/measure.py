@@ -13,20 +13,11 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from faithtui.domain.assessment import (
-    Assessment,
-    Claim,
-    Conclusion,
-    Evidence,
-    Truth,
-    Verdict,
-    identity,
-)
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.field_types import require_items, require_type
-from faithtui.domain.image_addresses import read_host
-from faithtui.domain.labels import NOT_A_CLAIM
-from faithtui.domain.run_integrity import NOTHING_JUDGED, Integrity
+from faithtui.domain.integrity.run_summary import NOTHING_JUDGED, Integrity
+from faithtui.domain.judging.image_addresses import read_host
+from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import (
     JudgedWindow,
     Occurrence,
@@ -36,6 +27,15 @@ from faithtui.domain.scores import (
     ScoringRule,
     no_score,
     score_set,
+)
+from faithtui.domain.verdicts import (
+    Assessment,
+    Claim,
+    Conclusion,
+    Evidence,
+    Truth,
+    Verdict,
+    identity,
 )
 from faithtui.domain.windows import interactions
 from faithtui.engine.calls.ask import Asker

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from faithtui.domain.conversation import Image
-from faithtui.domain.image_addresses import has_credential, host_of
+from faithtui.domain.judging.image_addresses import has_credential, host_of
 from faithtui.domain.limits import IMAGES
 from faithtui.errors import InputError
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import get_args
 
 from faithtui.agreement.sampling.draw import Design, SampleKind
-from faithtui.domain.assessment import ClaimKind
-from faithtui.domain.bundles import (
+from faithtui.domain.annotations import REASON_CODES, Action, Mark
+from faithtui.domain.conversation import Span
+from faithtui.domain.label_bundle import (
     LARGEST_CLOCK,
     Bundle,
     ClaimName,
@@ -26,10 +27,9 @@ from faithtui.domain.bundles import (
     SampleText,
     ToldAct,
 )
-from faithtui.domain.conversation import Span
-from faithtui.domain.labels import KNOWN_WORDS
+from faithtui.domain.label_sets import KNOWN_WORDS
 from faithtui.domain.limits import GUIDELINE, NOTE, REVIEWER
-from faithtui.domain.review import REASON_CODES, Action, Mark
+from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import InputError
 from faithtui.formats.fields import Fields
 from faithtui.formats.json_lines import read_json_lines, shortened

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from faithtui.domain.field_types import require_type
-from faithtui.domain.tasks import Task
+from faithtui.domain.judging.tasks import Task
 
 
 class Stop(StrEnum):

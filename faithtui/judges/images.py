@@ -2,7 +2,7 @@
 
 import base64
 
-from faithtui.domain.image_addresses import why_never_passed_on
+from faithtui.domain.judging.image_addresses import why_never_passed_on
 from faithtui.errors import JudgeRequestRejected
 from faithtui.judges.base import ImageData
 from faithtui.judges.reply_parser import clean_text

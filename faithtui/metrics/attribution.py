@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from faithtui.domain.assessment import Claim, Truth
 from faithtui.domain.conversation import normalised
-from faithtui.domain.location import closest, locate
+from faithtui.domain.text.location import closest, locate
+from faithtui.domain.verdicts import Claim, Truth
 
 
 def found_in(facts: Sequence[str], documents: Sequence[str]) -> tuple[Truth, ...]:

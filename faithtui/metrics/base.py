@@ -10,12 +10,12 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from faithtui.domain.assessment import Assessment, Claim, ClaimKind, Conclusion
 from faithtui.domain.conversation import Conversation, Image
-from faithtui.domain.labels import LabelSet
-from faithtui.domain.run_integrity import Integrity
+from faithtui.domain.integrity.run_summary import Integrity
+from faithtui.domain.judging.tasks import Task
+from faithtui.domain.label_sets import LabelSet
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.tasks import Task
+from faithtui.domain.verdicts import Assessment, Claim, ClaimKind, Conclusion
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeUnusable
 from faithtui.metrics.prompting import PromptSet

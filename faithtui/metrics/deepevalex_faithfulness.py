@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
-from faithtui.domain.assessment import Assessment, Claim, Conclusion, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoringRule, passes
+from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, JudgeError, MissingParameters
 from faithtui.metrics import questions

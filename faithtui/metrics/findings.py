@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from faithtui.domain.assessment import Assessment, Conclusion, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.labels import LabelSet, Polarity
-from faithtui.domain.reasons import finds_fault, finds_no_fault
+from faithtui.domain.integrity.contradicting_reasons import finds_fault, finds_no_fault
+from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.scores import (
     TOLERANCE,
     Score,
@@ -19,6 +18,7 @@ from faithtui.domain.scores import (
     passes,
     window_score,
 )
+from faithtui.domain.verdicts import Assessment, Conclusion, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, Ask, MetricSpec

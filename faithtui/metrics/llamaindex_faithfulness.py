@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from faithtui.domain.assessment import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.labels import SUPPORT
+from faithtui.domain.label_sets import SUPPORT
 from faithtui.domain.scores import ScoringRule
+from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MetricError, MissingParameters, NotFaithful
 from faithtui.metrics.answers import (

@@ -6,8 +6,7 @@ A text goes into a prompt with the marks of its images; the images themselves go
 from collections.abc import Iterable, Sequence
 
 from faithtui.domain.conversation import Conversation, Image, Passage
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.tasks import (
     ConcludeReasons,
     ExplainScore,
     ExtractClaims,
@@ -17,6 +16,7 @@ from faithtui.domain.tasks import (
     JudgeClaimList,
     JudgeClaims,
 )
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.errors import ImagesNotSupported
 from faithtui.metrics.base import Ask, Question
 from faithtui.metrics.prompting import PromptSet, block, blocks, numbered

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
-from faithtui.domain.assessment import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.labels import INFERENCE
+from faithtui.domain.judging.tasks import InferStatementList, InferStatements, SplitAnswer
+from faithtui.domain.label_sets import INFERENCE
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.tasks import InferStatementList, InferStatements, SplitAnswer
+from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MissingParameters
 from faithtui.metrics.again import one_for_each

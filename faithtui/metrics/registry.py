@@ -11,8 +11,8 @@ from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from faithtui.domain.examples import Example
 from faithtui.domain.field_types import require_type
+from faithtui.domain.judging.examples import Example
 from faithtui.errors import ConfigError
 from faithtui.metrics import (
     deepevalex_faithfulness,

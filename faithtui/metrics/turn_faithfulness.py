@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from faithtui.domain.assessment import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
+from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.windows import Window, interactions, sliding
 from faithtui.errors import ConfigError, PeerFails
 from faithtui.metrics import questions

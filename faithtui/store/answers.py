@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement, Connection, select
 
-from faithtui.domain.assessment import ClaimKind
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import (
     NOTHING_JUDGED,
@@ -18,6 +17,7 @@ from faithtui.domain.scores import (
     corrected_score,
     no_score,
 )
+from faithtui.domain.verdicts import ClaimKind
 from faithtui.store.tables import claim, run_item, turn_document, verdict, window
 
 AnswerKey = tuple[int, int]

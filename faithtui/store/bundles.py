@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.bundles import (
+from faithtui.domain.annotations import Action, Mark
+from faithtui.domain.ids import RunId
+from faithtui.domain.label_bundle import (
     Bundle,
     ClaimName,
     ClaimText,
@@ -17,8 +19,6 @@ from faithtui.domain.bundles import (
     SampleText,
     ToldAct,
 )
-from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action, Mark
 from faithtui.store.checksums import refuse_changed_labels
 from faithtui.store.codecs import AnyRow, span_from_row
 from faithtui.store.database import Database

@@ -5,8 +5,8 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
+from faithtui.domain.annotations import HumanVerdict, consensus
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
-from faithtui.domain.review import HumanVerdict, consensus
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.answers import (

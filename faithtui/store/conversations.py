@@ -14,10 +14,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
-from faithtui.domain.assessment import Claim
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.review import Action
+from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.codecs import images_from_json, span_from_row
 from faithtui.store.database import Database

@@ -30,7 +30,7 @@ from sqlalchemy import (
     select,
 )
 
-from faithtui.domain.plain import visible_line
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.files import replacing
 from faithtui.store.backups import keep_before_upgrade

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, select
 
 from faithtui.agreement.report.self_consistency import Repeat, repeats_of
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, LabelId, RunId
-from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.database import Database
 from faithtui.store.judged import rule_of_run

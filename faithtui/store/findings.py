@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Select, and_, case, delete, func, insert, select, update
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.integrity import WEIGHTS, Finding, FindingKind
-from faithtui.domain.run_integrity import CHECKS
+from faithtui.domain.integrity.findings import WEIGHTS, Finding, FindingKind
+from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.store.codecs import AnyRow
 from faithtui.store.database import Database
 from faithtui.store.records import (

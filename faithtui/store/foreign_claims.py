@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from faithtui.domain.bundles import ClaimName, ClaimText, ConversationName
 from faithtui.domain.conversation import Passage, Span
+from faithtui.domain.label_bundle import ClaimName, ClaimText, ConversationName
 from faithtui.store.codecs import images_from_json, span_columns
 from faithtui.store.statements import chunks
 from faithtui.store.tables import claim, document, turn, turn_document

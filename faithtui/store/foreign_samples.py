@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from faithtui.domain.bundles import ConversationName, RunName, SampleText
+from faithtui.domain.label_bundle import ConversationName, RunName, SampleText
 from faithtui.store.foreign_claims import key_of, stored_claims
 from faithtui.store.statements import chunks, new_id
 from faithtui.store.tables import run, run_item, sample, sample_claim

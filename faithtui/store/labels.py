@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
+from faithtui.domain.annotations import Action, HumanVerdict, LabelAct, Mark, consensus, effective
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.review import Action, HumanVerdict, LabelAct, Mark, consensus, effective
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.tables import claim, human_label
 

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, insert, select, update
 
-from faithtui.domain.bundles import (
+from faithtui.domain.annotations import Action
+from faithtui.domain.label_bundle import (
     Bundle,
     ClaimName,
     ConversationName,
@@ -22,7 +23,6 @@ from faithtui.domain.bundles import (
     RunName,
     ToldAct,
 )
-from faithtui.domain.review import Action
 from faithtui.store.codecs import AnyRow
 from faithtui.store.database import Database
 from faithtui.store.foreign_claims import add_claims

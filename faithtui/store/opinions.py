@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, select
 
 from faithtui.agreement.labelled_units import LabelState, Opinion
+from faithtui.domain.annotations import Action, HumanVerdict, consensus
 from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
-from faithtui.domain.review import Action, HumanVerdict, consensus
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.labels import ACT_COLUMNS, LOG_ORDER, act_from_row, human_verdicts
 from faithtui.store.tables import claim, human_label, run_item

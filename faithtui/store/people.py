@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
+from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.filters import Name, Term, reason_code
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.review import Action, HumanVerdict
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.labels import acts_of, consensus_of, human_verdicts
 from faithtui.store.statements import chunks

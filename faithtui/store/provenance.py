@@ -7,8 +7,8 @@ from datetime import datetime
 
 from sqlalchemy import select
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
 from faithtui.store.database import Database
 from faithtui.store.labels import acts_of, human_verdicts
 from faithtui.store.tables import claim, human_label, run_item, verdict, window

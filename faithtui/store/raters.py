@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Select, and_, case, func, select
 
 from faithtui.agreement.report.rater_comparison import ComparedClaim
 from faithtui.agreement.report.self_consistency import Repeat, repeats_of
+from faithtui.domain.annotations import Action, HumanVerdict, LabelAct, standing_acts
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
-from faithtui.domain.review import Action, HumanVerdict, LabelAct, standing_acts
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.codecs import AnyRow

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from faithtui.agreement.rating_scales import verdict_of
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
-from faithtui.domain.review import Action
 from faithtui.store.codecs import span_columns
 from faithtui.store.labels import next_clock
 from faithtui.store.rollups import items_holding, refresh_conversation

@@ -26,9 +26,9 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.rating_scales import rating_of
 from faithtui.agreement.sampling.designs import DrawnSample, design_reading
 from faithtui.agreement.sampling.draw import Design
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, LabelId, RunId
-from faithtui.domain.labels import NOT_A_CLAIM, SEVERITY
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.scores import Score, ScoringRule, passes
 from faithtui.errors import StoreError
 from faithtui.store.answers import AnswerKey, HomeLabel, answer_score, home_windows

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
-from faithtui.domain.run_integrity import NO_COUNTS, NOTHING_JUDGED, Integrity, TextCounts
+from faithtui.domain.integrity.run_summary import NO_COUNTS, NOTHING_JUDGED, Integrity, TextCounts
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.store.run_records import RunRow as RunRow
 from faithtui.store.run_records import RunSpec as RunSpec
@@ -19,10 +19,10 @@ from faithtui.store.run_records import SavedView as SavedView
 
 if TYPE_CHECKING:
     # Only named here, and slow to import.
-    from faithtui.domain.assessment import ClaimKind, Stance
+    from faithtui.domain.annotations import HumanVerdict
     from faithtui.domain.conversation import Image, Role, Span
-    from faithtui.domain.integrity import Finding, FindingKind
-    from faithtui.domain.review import HumanVerdict
+    from faithtui.domain.integrity.findings import Finding, FindingKind
+    from faithtui.domain.verdicts import ClaimKind, Stance
 
 
 class ItemState(StrEnum):

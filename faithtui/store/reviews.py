@@ -19,10 +19,7 @@ from faithtui.agreement.labelled_units import (
     ReadingSettings,
     RunReadings,
 )
-from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
-from faithtui.domain.labels import SEVERITY
-from faithtui.domain.limits import NOTE, REVIEWER
-from faithtui.domain.review import (
+from faithtui.domain.annotations import (
     Action,
     LabelAct,
     Mark,
@@ -33,6 +30,9 @@ from faithtui.domain.review import (
     redo_from_end,
     undo_from_end,
 )
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
+from faithtui.domain.label_sets import SEVERITY
+from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import StoreError
 from faithtui.store.database import Database
 from faithtui.store.guidelines import digest_in_force

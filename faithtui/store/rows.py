@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Select, desc, exists, func, select
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ConversationId, ItemId, RunId
-from faithtui.domain.review import Action
-from faithtui.domain.run_integrity import CHECKS, Integrity
+from faithtui.domain.integrity.run_summary import CHECKS, Integrity
 from faithtui.store.codecs import AnyRow, score_set_from_json
 from faithtui.store.records import ItemRow, ItemState, RunRow
 from faithtui.store.run_rows import run_row, text_counts

@@ -10,8 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.judge_names import judge_title
-from faithtui.domain.run_integrity import NOTHING_JUDGED, Integrity
+from faithtui.domain.integrity.run_summary import NOTHING_JUDGED, Integrity
+from faithtui.domain.judging.judge_names import judge_title
 from faithtui.domain.scores import ScoringRule
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.run_integrity import CHECKS, Integrity, TextCounts
+from faithtui.domain.integrity.run_summary import CHECKS, Integrity, TextCounts
 from faithtui.store.codecs import mean_of_units, rule_from_json
 from faithtui.store.records import RunRow, RunSpec, RunState
 

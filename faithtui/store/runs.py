@@ -6,9 +6,9 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from faithtui.domain.assessment import Assessment, Claim
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.errors import StoreError
 from faithtui.store.batches import forget_failed_questions
 from faithtui.store.codecs import AnyRow, rule_to_json, span_from_row

@@ -19,8 +19,8 @@ from faithtui.agreement.sampling.draw import (
     draw,
     enlarged,
 )
+from faithtui.domain.annotations import GIVING, Action, LabelAct, effective, standing_acts
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.domain.review import GIVING, Action, LabelAct, effective, standing_acts
 from faithtui.errors import StoreError
 from faithtui.store.codecs import AnyRow
 from faithtui.store.database import Database

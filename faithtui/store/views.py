@@ -5,10 +5,10 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.assessment import STANCES
+from faithtui.domain.annotations import HumanVerdict, seen
 from faithtui.domain.ids import ClaimId, ItemId, TruthId
-from faithtui.domain.review import HumanVerdict, seen
 from faithtui.domain.scores import ScoreState, no_score, score_set
+from faithtui.domain.verdicts import STANCES
 from faithtui.errors import StoreError
 from faithtui.store.codecs import AnyRow, images_from_json, span_from_row
 from faithtui.store.labels import acts_of, consensus_of, human_verdicts

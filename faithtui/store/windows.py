@@ -11,10 +11,10 @@ from typing import assert_never
 
 from sqlalchemy import Connection, Table, and_, delete, insert, select, update
 
-from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth
 from faithtui.domain.conversation import Passage
 from faithtui.domain.ids import ItemId
 from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.errors import StoreError
 from faithtui.store.codecs import images_from_json, span_columns
 from faithtui.store.rollups import change_item, count_labels

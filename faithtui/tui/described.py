@@ -6,8 +6,8 @@ of a metric that this version does not have is described by what was stored with
 
 from typing import TYPE_CHECKING
 
-from faithtui.domain.labels import FAITHFULNESS, Label, LabelSet, Polarity
-from faithtui.domain.plain import visible_line
+from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import ConfigError
 from faithtui.store.run_records import RunSpec
 from faithtui.tui import format as fmt

@@ -10,7 +10,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from faithtui.domain.limits import Limit
-from faithtui.domain.plain import visible
+from faithtui.domain.text.sanitizing import visible
 from faithtui.errors import ConfigError
 
 

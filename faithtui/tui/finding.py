@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.filters import (
     MISSING,
     NONE,
@@ -16,9 +17,8 @@ from faithtui.domain.filters import (
     reason_code,
 )
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.review import Action, HumanVerdict
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.words import occurs, places, words_of
+from faithtui.domain.text.search_words import occurs, places, words_of
 from faithtui.store.run_records import RunRow, RunState
 from faithtui.tui.lines import Piece
 

@@ -4,12 +4,12 @@ from datetime import datetime
 from pathlib import Path
 
 from faithtui.domain.estimates import Estimate, Reason, Status
-from faithtui.domain.judge_names import judged_meaning
-from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.integrity.run_summary import Integrity, Soundness
+from faithtui.domain.judging.judge_names import judged_meaning
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.likelihood import band
-from faithtui.domain.plain import visible_line
-from faithtui.domain.run_integrity import Integrity, Soundness
 from faithtui.domain.scores import Score, ScoreState
+from faithtui.domain.text.sanitizing import visible_line
 
 NONE = "—"
 """No value and nothing to say about it."""

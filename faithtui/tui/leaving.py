@@ -14,7 +14,7 @@ from collections.abc import Callable
 from rich.text import Text
 from textual import work
 
-from faithtui.domain.plain import visible
+from faithtui.domain.text.sanitizing import visible
 from faithtui.errors import StoreError
 from faithtui.tui.running import RunningApp
 from faithtui.tui.session import Session

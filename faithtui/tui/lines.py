@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
-from faithtui.domain.plain import visible, visible_line
+from faithtui.domain.text.sanitizing import visible, visible_line
 
 LONGEST = 100_000
 """Characters of one text that are shown when it is opened in full. What is beyond is counted, not

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from faithtui.domain.annotations import Action, HumanVerdict, act_for
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.review import Action, HumanVerdict, act_for
 from faithtui.store.records import ClaimView, ReviewView, WindowVerdictView
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import on, work
 
-from faithtui.domain.plain import visible_line
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.run_records import RunState
 from faithtui.tui.messages import NewRunWanted, ResumeWanted

@@ -8,8 +8,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
+from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
 from faithtui.errors import StoreError
 from faithtui.tui.keys import KeyNames
 from faithtui.tui.marks import Marks

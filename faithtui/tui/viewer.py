@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from faithtui.domain.image_addresses import why_never_passed_on
+from faithtui.domain.judging.image_addresses import why_never_passed_on
 
 SUFFIXES = {
     "image/png": ".png",

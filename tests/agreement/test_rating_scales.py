@@ -1,7 +1,7 @@
 import pytest
 
 from faithtui.agreement.rating_scales import SCALES, Scale, rating_of, verdict_of
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)

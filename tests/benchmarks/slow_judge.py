@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.tasks import (
     ConcludeReasons,
     ExplainRelevance,
     ExplainScore,

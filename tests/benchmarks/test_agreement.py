@@ -28,9 +28,9 @@ from faithtui.agreement.statistics.figures import (
     measure,
 )
 from faithtui.agreement.statistics.intervals import wilson
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.engine.runs.gc_pause import collector_paused
 from tests.agreement.report.building import readings
@@ -296,7 +296,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from tests.benchmarks.measuring import seconds
 from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
 from tests.agreement.report.building import readings
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.agreement.report.report import Prepared, agreement_report, report_of
 from faithtui.agreement.report.digest import readings_digest
 from faithtui.agreement.report.point_estimates import with_points

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.integrity import FindingKind
+from faithtui.domain.integrity.findings import FindingKind
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, planned, store_with
 

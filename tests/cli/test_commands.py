@@ -9,7 +9,7 @@ import typer.main
 
 from faithtui.cli import running
 from faithtui.cli.main import app
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.control import RunControl

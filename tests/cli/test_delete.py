@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.store.records import AskedReply, RunState, StoredReply, WorkerRow
 from faithtui.store.store import Store, utc_now

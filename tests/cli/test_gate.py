@@ -12,8 +12,8 @@ import pytest
 
 from faithtui.cli import gating
 from faithtui.cli.gating import guarded
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
 from faithtui.errors import ConfigError, StoreError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.sampling.draw import Design, Plan, draw
-from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.integrity import Finding, FindingKind
-from faithtui.domain.review import Action
+from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import interactions, sliding
 from faithtui.engine.review.label_bundles import merge_files
 from faithtui.errors import InputError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.run_integrity import CHECKS
+from faithtui.domain.integrity.run_summary import CHECKS
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, store_with
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
+from faithtui.domain.annotations import REASON_CODES, Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import REASON_CODES, Action
 from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import interactions, sliding
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState

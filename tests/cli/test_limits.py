@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.domain.limits import FILTER_TERMS, GUIDELINE, NOTE, REVIEWER
-from faithtui.domain.review import Action
 from faithtui.errors import InputError
 from faithtui.store.records import SavedView
 from faithtui.store.store import Store

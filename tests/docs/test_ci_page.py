@@ -17,7 +17,7 @@ import pytest
 from faithtui.agreement.gate.certificate import Certificate
 from faithtui.agreement.gate.certificate_file import read_certificate
 from faithtui.agreement.gate.thresholds import EXIT_CODES, Thresholds
-from faithtui.domain.tasks import ExtractClaims, FindEvidence
+from faithtui.domain.judging.tasks import ExtractClaims, FindEvidence
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.review.gate import MANY_FAILED
 from faithtui.engine.runs import planner, runner

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from faithtui.domain.filters import QUALITIES, STATES, TAKEN, Ground, Scope, read_filter
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from tests.docs.generate import DOCS
 
 PAGE = (DOCS / "filters.md").read_text(encoding="utf-8")

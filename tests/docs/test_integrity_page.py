@@ -2,8 +2,8 @@
 
 import re
 
-from faithtui.domain.integrity import WEIGHTS
-from faithtui.domain.integrity_words import WORDS
+from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.findings import WEIGHTS
 from tests.docs.generate import DOCS
 
 PAGE = (DOCS / "integrity.md").read_text(encoding="utf-8")

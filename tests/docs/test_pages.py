@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.agreement.report import report_warnings
 from faithtui.agreement.statistics import table_warnings
-from faithtui.domain.review import COUNTED, Action
+from faithtui.domain.annotations import COUNTED, Action
 from faithtui.domain.scores import (
     JudgedWindow,
     Occurrence,

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.filters import (
     ARCHIVED,
     QUALITIES,
@@ -21,8 +22,7 @@ from faithtui.domain.filters import (
     read_filter,
     reason_code,
 )
-from faithtui.domain.labels import FAITHFULNESS, INFERENCE
-from faithtui.domain.review import REASON_CODES
+from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE
 
 FACTS = Ground(Scope.CONVERSATIONS, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
 INFERRED = Ground(Scope.CONVERSATIONS, INFERENCE.names, dict(INFERENCE.synonyms))

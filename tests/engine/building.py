@@ -8,7 +8,7 @@ from pathlib import Path
 
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.tasks import (
     ConcludeReasons,
     ExplainScore,
     ExtractClaims,

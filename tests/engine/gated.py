@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.review import Action
 from faithtui.store.records import CheckedItem, ItemState, RunSpec, RunState
 from faithtui.store.reviews import Given
 from faithtui.store.store import Store

@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
-from faithtui.domain.tasks import FindEvidence
+from faithtui.domain.judging.tasks import FindEvidence
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest

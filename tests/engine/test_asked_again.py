@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.judging.tasks import FindEvidence, InferStatements, JudgeClaims, RelateDocument
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.tasks import FindEvidence, InferStatements, JudgeClaims, RelateDocument
 from faithtui.engine.measure import measure
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge

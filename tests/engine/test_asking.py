@@ -8,7 +8,7 @@ import pytest
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
-from faithtui.domain.tasks import ExplainScore
+from faithtui.domain.judging.tasks import ExplainScore
 from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS, Asker
 from faithtui.engine.calls.reply_cache import Asked, MemoryReplies, reply_key
 from faithtui.engine.calls.send import (

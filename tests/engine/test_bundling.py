@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 from faithtui.engine.review.label_bundles import export_labels, merge_files
 from faithtui.engine.runs import runner
 from faithtui.store.store import Store

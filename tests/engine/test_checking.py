@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.integrity import FindingKind
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.integrity.findings import FindingKind
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.engine.integrity.judged_conversations import vocabulary
 from faithtui.engine.integrity.run_checks import BackgroundCheck, check_run
 from faithtui.engine.runs import runner

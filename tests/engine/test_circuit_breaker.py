@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.failure_limit import DEFAULT, FailureLimit
+from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.calls.ask import REPAIRS
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker

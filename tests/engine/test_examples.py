@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.examples import Example
 from faithtui.domain.ids import RunId
+from faithtui.domain.judging.examples import Example
 from faithtui.domain.limits import NOTE
 from faithtui.engine.review.examples import ExampleOrder, examples_of, keep, kept
 from faithtui.engine.review.ragas_annotations import annotated_answers

@@ -14,10 +14,10 @@ from faithtui.agreement.gate.certificate_file import read_certificate
 from faithtui.agreement.gate.thresholds import EXIT_CODES, Basis, Criterion, Outcome
 from faithtui.agreement.report.values.settings import Level
 from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
-from faithtui.domain.examples import Example
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
+from faithtui.domain.judging.examples import Example
 from faithtui.engine.review import certificates
 from faithtui.engine.review.examples import keep
 from faithtui.engine.review.gate import GateOrder, GateResult, gate

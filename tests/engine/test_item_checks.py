@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.assessment import Assessment
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.failure_limit import FailureLimit
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.integrity import Checked
-from faithtui.domain.prompt_echo import PromptWords
-from faithtui.domain.run_integrity import Integrity, Soundness, TextCounts
+from faithtui.domain.integrity.findings import Checked
+from faithtui.domain.integrity.prompt_echo import PromptWords
+from faithtui.domain.integrity.run_summary import Integrity, Soundness, TextCounts
+from faithtui.domain.judging.failure_limit import FailureLimit
+from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules, rules_of_run
 from faithtui.engine.integrity.run_checks import check_assessed, check_for_moment, check_stored

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.judge_names import OFFLINE_TITLE
+from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.engine.review.judge_facts import judge_facts
 from faithtui.judges.base import Rung
 from faithtui.judges.providers.prices import read_prices

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoreSet, ScoreState
 from faithtui.engine.runs.events import ItemFinished
 from faithtui.metrics.again import ASKED_AGAIN

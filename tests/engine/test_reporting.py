@@ -11,8 +11,8 @@ import pytest
 
 from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.review import Action
 from faithtui.engine.review.agreement_report import (
     FILES,
     Format,

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.bundles import (
+from faithtui.domain.annotations import Action, Mark
+from faithtui.domain.conversation import Span
+from faithtui.domain.label_bundle import (
     Bundle,
     ClaimName,
     ClaimText,
@@ -20,8 +22,6 @@ from faithtui.domain.bundles import (
     SampleText,
     ToldAct,
 )
-from faithtui.domain.conversation import Span
-from faithtui.domain.review import Action, Mark
 from faithtui.errors import InputError
 from faithtui.formats.label_bundles import bundle_lines, read_bundle
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-from faithtui.domain.tasks import ExplainScore
+from faithtui.domain.judging.tasks import ExplainScore
 from faithtui.judges.base import ImageData, Judge, JudgeRequest
 from faithtui.judges.registry import open_judge
 from tests.judges.fake_server import FakeServer, anthropic_body, openai_body

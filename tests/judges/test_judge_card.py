@@ -1,4 +1,4 @@
-from faithtui.domain.judge_names import OFFLINE_TITLE
+from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.judges.embedded.weights import shipped_document
 from faithtui.judges.judge_card import WHERE_IT_FAILS, about
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.judge_names import judge_title
+from faithtui.domain.judging.judge_names import judge_title
 from faithtui.errors import (
     ConfigError,
     JudgeRateLimited,

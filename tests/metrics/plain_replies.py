@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Sequence
 from typing import Self, TypeVar
 
-from faithtui.domain.assessment import Assessment, Conclusion
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
-from faithtui.domain.tasks import SupportAnswer
+from faithtui.domain.judging.tasks import SupportAnswer
+from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.reply_cache import MemoryReplies
 from faithtui.errors import JudgeError

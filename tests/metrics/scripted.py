@@ -9,10 +9,10 @@ from typing import Any, Self, TypeVar
 
 import pytest
 
-from faithtui.domain.assessment import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.judging.tasks import FindEvidence
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.tasks import FindEvidence
+from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.errors import JudgeError, JudgeReplyInvalid, JudgeTimeout
 from faithtui.judges.base import JudgeRequest
 from faithtui.metrics.base import Metric, Mismatch, Question

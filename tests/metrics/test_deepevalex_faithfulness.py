@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faithtui.domain.assessment import Claim
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
-from faithtui.domain.scores import ScoreState
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.tasks import (
     ExplainScore,
     ExtractClaims,
     ExtractPooledClaims,
@@ -18,6 +16,8 @@ from faithtui.domain.tasks import (
     JudgeClaimList,
     JudgeClaims,
 )
+from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.reply_cache import MemoryReplies
 from faithtui.engine.measure import measure_async

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.tasks import FindEvidence
+from faithtui.domain.judging.tasks import FindEvidence
 from faithtui.errors import JudgeRefused, JudgeReplyInvalid
 from faithtui.metrics.base import Question
 from faithtui.metrics.shapes import Said

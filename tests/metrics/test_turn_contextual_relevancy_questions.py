@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faithtui.domain.assessment import Truth
 from faithtui.domain.conversation import Document, Image, Turn
-from faithtui.domain.scores import ScoreState
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.tasks import (
     ConcludeReasons,
     ExplainRelevance,
     JudgeDocument,
     RelateDocument,
 )
+from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Truth
 from faithtui.metrics.base import Question
 from faithtui.metrics.questions import documents_of
 from faithtui.metrics.relevance.common import views_of

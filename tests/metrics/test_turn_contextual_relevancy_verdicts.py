@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth
 from faithtui.domain.conversation import Conversation, Span, normalised
-from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.judging.tasks import JudgeDocument, RelateDocument
+from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import JudgedWindow, Occurrence, ScoreState, score_set, window_score
-from faithtui.domain.tasks import JudgeDocument, RelateDocument
+from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.domain.windows import interactions
 from faithtui.errors import (
     JudgeAuthFailed,

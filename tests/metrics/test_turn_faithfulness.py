@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
-from faithtui.domain.tasks import ExtractPooledTruths, ExtractTruths
+from faithtui.domain.judging.tasks import ExtractPooledTruths, ExtractTruths
 from faithtui.errors import (
     ConfigError,
     ImagesNotSupported,

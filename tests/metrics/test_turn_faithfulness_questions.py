@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Document, Turn
-from faithtui.domain.scores import Score, ScoreState
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.tasks import (
     ConcludeReasons,
     ExplainScore,
     ExtractClaims,
@@ -17,6 +16,7 @@ from faithtui.domain.tasks import (
     ExtractPooledTruths,
     ExtractTruths,
 )
+from faithtui.domain.scores import Score, ScoreState
 from faithtui.metrics.base import Question
 from faithtui.metrics.findings import MOST_NOTED
 from tests.metrics.scripted import (

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.tasks import (
     ConcludeReasons,
     ExplainRelevance,
     ExplainScore,

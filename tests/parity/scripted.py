@@ -8,7 +8,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from faithtui.domain.tasks import ExtractClaims, ExtractTruths, FindEvidence, RelateDocument, Task
+from faithtui.domain.judging.tasks import (
+    ExtractClaims,
+    ExtractTruths,
+    FindEvidence,
+    RelateDocument,
+    Task,
+)
 from faithtui.metrics.base import Mismatch
 from faithtui.metrics.peer_reading import first_to_last_brace
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from faithtui.domain.tasks import RelateDocument
+from faithtui.domain.judging.tasks import RelateDocument
 from faithtui.metrics.registry import METRICS
 from tests.parity import reference, run_cases
 from tests.parity.oracle import OracleJudge

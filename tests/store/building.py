@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import ConversationId, ItemId, RunId
-from faithtui.domain.labels import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
+from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
 from faithtui.domain.scores import Score, ScoringRule, window_score
+from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window, interactions, sliding
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.store import Store

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, SampleId, TruthId
-from faithtui.domain.review import Action, HumanVerdict
 from faithtui.domain.scores import Score, ScoreSet, ScoreState
 from faithtui.store.blinding import answered, blinded
 from faithtui.store.records import (

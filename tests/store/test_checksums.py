@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
 from faithtui.engine.runs import runner
 from faithtui.errors import StoreError
 from faithtui.store.backups import damage_of

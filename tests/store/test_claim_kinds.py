@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.domain.assessment import Claim, Verdict
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import ScoreState, ScoringRule, no_score, scored
+from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.store.codecs import rule_from_json, rule_to_json
 from faithtui.store.store import Store
 from tests.store.building import (

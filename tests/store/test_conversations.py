@@ -6,7 +6,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from faithtui.domain.assessment import Claim
 from faithtui.domain.conversation import (
     Conversation,
     Document,
@@ -17,6 +16,7 @@ from faithtui.domain.conversation import (
     content_hash,
 )
 from faithtui.domain.ids import ConversationId
+from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.records import ImportCounts, SourceRow
 from faithtui.store.store import Store

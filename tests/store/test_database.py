@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 from faithtui.errors import StoreBusy, StoreError
 from faithtui.store.identity import HEAD
 from faithtui.store.store import Store

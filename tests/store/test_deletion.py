@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import ForeignKeyConstraint
 
 from faithtui.agreement.sampling.draw import Design, Plan, SampleKind, draw
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.filters import read_filter
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.review import Action
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
 from faithtui.formats.label_bundles import bundle_lines

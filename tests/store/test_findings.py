@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.integrity import Finding, FindingKind
+from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.domain.scores import ScoreState, no_score
 from faithtui.store.records import CheckedItem, ItemState
 from faithtui.store.store import Store

@@ -14,7 +14,7 @@ WORK = """
 import os, signal, sys
 from pathlib import Path
 from sqlalchemy import event
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.store.records import ItemState, AskedReply, StoredReply
 from faithtui.store.store import Store

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faithtui.agreement.sampling.draw import Design, Plan, draw
-from faithtui.domain.bundles import LARGEST_CLOCK, Bundle, ClaimName, GuidelineText, ToldAct
+from faithtui.domain.annotations import Action, HumanVerdict, LabelAct, Mark, effective
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
-from faithtui.domain.review import Action, HumanVerdict, LabelAct, Mark, effective
+from faithtui.domain.label_bundle import LARGEST_CLOCK, Bundle, ClaimName, GuidelineText, ToldAct
 from faithtui.store.merging import Elsewhere
 from faithtui.store.reviews import Given
 from faithtui.store.store import Store

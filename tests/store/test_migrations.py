@@ -12,8 +12,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.review import Action
 from faithtui.domain.scores import Score, ScoreState, no_score, scored
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError

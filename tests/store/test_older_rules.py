@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 from faithtui.domain.scores import scored
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.request import RunRequest

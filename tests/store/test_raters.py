@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from faithtui.agreement.report.rater_comparison import ComparedClaim
+from faithtui.domain.annotations import Action, Mark
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.review import Action, Mark
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from tests.store.building import FACTS, INFERRED, Labels, judged, spec_of, talk

@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 
 from faithtui.agreement.labelled_units import ClaimReading, LabelState, Opinion
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.review import Action
 from faithtui.domain.scores import ScoreState, no_score, scored
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from faithtui.domain.conversation import Rating
-from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.review import (
+from faithtui.domain.annotations import (
     Action,
     HumanVerdict,
     LabelAct,
@@ -19,6 +17,8 @@ from faithtui.domain.review import (
     next_redo,
     next_undo,
 )
+from faithtui.domain.conversation import Rating
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoreState, scored
 from faithtui.errors import StoreError
 from faithtui.store.records import ClaimView, ItemRow, ItemState

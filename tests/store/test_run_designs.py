@@ -12,8 +12,8 @@ from faithtui.agreement.labelled_units import (
     StratumReading,
 )
 from faithtui.agreement.sampling.draw import Design, Plan, SampleKind, draw
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId, SampleId
-from faithtui.domain.review import Action
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState
 from faithtui.store.sample_records import SampleRow

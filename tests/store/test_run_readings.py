@@ -21,10 +21,10 @@ from faithtui.agreement.labelled_units import (
     ScoredUnit,
     ScoreReading,
 )
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels import FAITHFULNESS, INFERENCE
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE
 from faithtui.domain.scores import ScoreState, ScoringRule, no_score
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunSpec

@@ -5,11 +5,11 @@ from itertools import permutations
 
 import pytest
 
-from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Document, Span, Turn
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.review import Action
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, no_score, scored
+from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import StoreError
 from faithtui.store.records import (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
 from faithtui.errors import StoreError
 from faithtui.store import salvage as salvage_module
 from faithtui.store.backups import copy_database

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 
 from faithtui.agreement.sampling.draw import Design, Frame, Plan, SampleKind, draw, enlarged
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ClaimId, RunId, SampleId
-from faithtui.domain.review import Action
 from faithtui.errors import StoreError
 from faithtui.store.frames import STRATA
 from faithtui.store.records import RunSpec

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text as sql
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.filters import read_filter
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.review import Action
 from faithtui.store.records import ItemState
 from faithtui.store.search import SearchStopped, Stop, ground_of
 from faithtui.store.store import Store

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import event
 
 from faithtui.agreement.labelled_units import ReadingSettings
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import LabelId, RunId
-from faithtui.domain.review import Action
 from faithtui.store.store import Store
 from tests.store.building import judged, talk
 from tests.store.test_details import claims_of, say

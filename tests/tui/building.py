@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from faithtui.domain.assessment import Assessment, Claim, Evidence, Stance, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState, ScoringRule, no_score, window_score
+from faithtui.domain.verdicts import Assessment, Claim, Evidence, Stance, Truth, Verdict
 from faithtui.domain.windows import interactions, sliding
 from faithtui.engine.integrity.judged_conversations import rules_of_run
 from faithtui.engine.integrity.run_checks import check_stored

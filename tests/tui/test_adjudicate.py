@@ -7,8 +7,8 @@ import pytest
 from textual.widgets import Input
 
 from faithtui.agreement.report.rater_comparison import Filter, sides
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.review import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.adjudicate import AdjudicateScreen

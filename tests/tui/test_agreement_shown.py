@@ -12,9 +12,9 @@ from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.values.report import AgreementReport
 from faithtui.agreement.report.values.settings import IntervalMethod, Level, ReportSettings
 from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, Method, Status
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.store.store import Store
 from faithtui.tui import format as fmt
 from faithtui.tui.app import FaithApp

@@ -10,9 +10,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from faithtui.agreement.sampling.draw import Design, Plan, draw
-from faithtui.domain.assessment import Truth
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.review import Action
+from faithtui.domain.verdicts import Truth
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui import catalog

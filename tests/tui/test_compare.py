@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
-from faithtui.domain.judge_names import OFFLINE_TITLE
+from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.domain.scores import Score, ScoreState, scored
 from faithtui.metrics import registry
 from faithtui.store.records import (

@@ -6,10 +6,10 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.domain.annotations import Action
 from faithtui.domain.filters import Scope, read_filter
 from faithtui.domain.ids import ItemId
-from faithtui.domain.integrity import Finding, FindingKind
-from faithtui.domain.review import Action
+from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from textual import events
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.filters import Filter, Ground, Scope, read_filter
-from faithtui.domain.review import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import Bookmarks

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from textual import work
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
 from faithtui.store.runs import Runs
 from faithtui.store.search import Search
 from faithtui.store.store import Store

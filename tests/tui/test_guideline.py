@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.limits import GUIDELINE, Limit
-from faithtui.domain.review import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.editing import edited

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.sampling.draw import Design, Plan, draw
-from faithtui.domain.assessment import Truth
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
-from faithtui.domain.integrity import Finding, FindingKind
-from faithtui.domain.review import Action
+from faithtui.domain.integrity.findings import Finding, FindingKind
+from faithtui.domain.verdicts import Truth
 from faithtui.store.records import CheckedItem, ItemState, RunState, SavedView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

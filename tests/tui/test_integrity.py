@@ -8,8 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.integrity import Finding, FindingKind
-from faithtui.domain.run_integrity import CHECKS
+from faithtui.domain.integrity.findings import Finding, FindingKind
+from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.engine.integrity.run_checks import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.store.store import Store

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.judge_names import OFFLINE_TITLE
-from faithtui.domain.labels import FAITHFULNESS, RELEVANCE
+from faithtui.domain.judging.judge_names import OFFLINE_TITLE
+from faithtui.domain.label_sets import FAITHFULNESS, RELEVANCE
 from faithtui.store.store import Store
 from faithtui.tui import format as fmt
 from faithtui.tui.app import FaithApp

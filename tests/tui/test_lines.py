@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from faithtui.domain.plain import visible, visible_line
+from faithtui.domain.text.sanitizing import visible, visible_line
 from faithtui.tui.drawing.lists import run_head
 from faithtui.tui.lines import GLANCE, Piece, cut, fit, shown, spread, width_of, wrap
 

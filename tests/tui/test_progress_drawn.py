@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui import errors
-from faithtui.domain.event_words import ERRORS
 from faithtui.domain.ids import ItemId
+from faithtui.domain.judging.error_sentences import ERRORS
 from faithtui.engine.runs.events import (
     CallRetried,
     Draining,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from textual import events
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.review import Action
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

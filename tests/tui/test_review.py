@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 from faithtui.errors import StoreError
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store

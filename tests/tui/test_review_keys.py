@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.agreement.sampling.draw import Design, Plan, draw
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.environment import Circumstances
 from faithtui.errors import JudgeUnavailable

@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input, Select
 
 from faithtui.agreement.report.values.settings import Level
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 from faithtui.engine.runs.planner import plan
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import RunState

@@ -8,9 +8,9 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.domain.review import Action
-from faithtui.domain.run_integrity import TextCounts
+from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.engine.runs.events import RunSnapshot
 from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.run_integrity import TextCounts
+from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.store.records import CheckedItem, ItemState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

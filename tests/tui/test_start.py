@@ -27,7 +27,7 @@ from tests.tui.driving import opened, press, reviewing, screen_text, status, unt
 SLOW = frozenset({
     "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
     "pandas", "sklearn", "rapidfuzz", "typer", "httpx", "sentencex",
-    "faithtui.cli.main", "faithtui.domain.integrity", "faithtui.domain.evidence",
+    "faithtui.cli.main", "faithtui.domain.integrity.findings", "faithtui.domain.text.evidence",
     "faithtui.judges.base", "faithtui.metrics.registry", "faithtui.store.tables",
     "faithtui.store.records",
 })  # fmt: skip

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.assessment import Assessment, Claim, Evidence, Truth, Verdict
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import window_score
+from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import interactions, sliding
 from faithtui.store.records import ClaimView, ItemState, RunState
 from faithtui.store.store import Store

@@ -14,7 +14,7 @@ from faithtui.agreement.documents.wording import (
 from faithtui.agreement.report.values.levels import Detection, LevelReport
 from faithtui.agreement.report.values.parts import Slice
 from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.domain.review import REASON_CODES
+from faithtui.domain.annotations import REASON_CODES
 
 LISTED = 200
 """Disagreements listed per level; the CSV has them all."""

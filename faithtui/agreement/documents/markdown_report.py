@@ -23,7 +23,7 @@ from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.documents.page import report_page
 from faithtui.agreement.report.values.report import AgreementReport
 from faithtui.agreement.report.values.settings import Severity
-from faithtui.domain.plain import visible_line
+from faithtui.domain.text.sanitizing import visible_line
 
 _SPECIAL = re.compile(
     r"(?P<interval>\[[-+]?\d[\d.,%+\- ]*\](?![\[(:]))"

@@ -7,7 +7,7 @@ result is XML as well, so that any parser can check it.
 from dataclasses import dataclass
 from html import escape
 
-from faithtui.domain.plain import visible
+from faithtui.domain.text.sanitizing import visible
 
 Value = str | int | float
 """Of an attribute. Numbers are written with at most two decimals."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from faithtui.agreement.documents.blocks import Plot
 from faithtui.agreement.documents.markup import Child, Markup, element, joined
-from faithtui.domain.plain import visible_line
+from faithtui.domain.text.sanitizing import visible_line
 
 WIDTH = 640
 """Of every plot, in the units of its own coordinates."""

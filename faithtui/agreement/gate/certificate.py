@@ -16,7 +16,7 @@ from faithtui.agreement.gate.thresholds import Criterion, Measured, Outcome, Thr
 from faithtui.agreement.gate.transfer import Accuracy
 from faithtui.agreement.labelled_units import AnswerReading, ClaimReading, Opinion
 from faithtui.agreement.statistics.idk_recoding import IdkRule
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 
 SCHEMA_VERSION = 1
 

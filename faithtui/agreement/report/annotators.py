@@ -22,7 +22,7 @@ from faithtui.agreement.statistics.intervals import Scale
 from faithtui.agreement.statistics.jackknife import measure_ratings
 from faithtui.agreement.statistics.shares import share_difference
 from faithtui.agreement.statistics.table_groups import cross_table
-from faithtui.domain.review import Action
+from faithtui.domain.annotations import Action
 
 ValueT = TypeVar("ValueT")
 

@@ -37,7 +37,7 @@ from faithtui.agreement.statistics.score_differences import (
 from faithtui.agreement.statistics.table_groups import cross_table
 from faithtui.agreement.statistics.thresholds import Goal, choose_threshold, threshold_table
 from faithtui.domain.estimates import Estimate, Reason, Status, undefined, withheld
-from faithtui.domain.labels import Polarity
+from faithtui.domain.label_sets import Polarity
 from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
 
 FEWEST = 10

@@ -25,7 +25,7 @@ from faithtui.agreement.report.values.levels import (
     VerdictCount,
 )
 from faithtui.agreement.report.values.settings import Level, ReportSettings
-from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.scores import ScoringRule
 
 PASS, FAIL = "yes", "no"

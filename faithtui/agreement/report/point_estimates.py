@@ -21,7 +21,7 @@ from faithtui.agreement.report.values.report import AgreementReport, primary_lev
 from faithtui.agreement.statistics.table_groups import Grouped
 from faithtui.agreement.statistics.tables import StratifiedTable
 from faithtui.domain.estimates import Estimate, Reason
-from faithtui.domain.labels import Polarity
+from faithtui.domain.label_sets import Polarity
 
 FiguresT = TypeVar("FiguresT", Agreement, ClassReport, Detection)
 

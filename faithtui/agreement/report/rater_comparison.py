@@ -9,10 +9,10 @@ from itertools import combinations
 from faithtui.agreement.report.self_consistency import Steadiness
 from faithtui.agreement.statistics.detection import RECALL
 from faithtui.agreement.statistics.figures import AC1, KAPPA, cross_table, measure
+from faithtui.domain.annotations import HumanVerdict, consensus
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
-from faithtui.domain.review import HumanVerdict, consensus
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 
 
 @dataclass(frozen=True, slots=True)

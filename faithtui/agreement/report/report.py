@@ -35,8 +35,8 @@ from faithtui.agreement.statistics.figures import share
 from faithtui.agreement.statistics.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode
 from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels import Label, LabelSet, Polarity
-from faithtui.domain.run_integrity import Soundness
+from faithtui.domain.integrity.run_summary import Soundness
+from faithtui.domain.label_sets import Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoringRule
 
 

@@ -9,7 +9,7 @@ from faithtui.agreement.report.values.settings import Caution, Figure, Level, Se
 from faithtui.agreement.statistics.table_warnings import FEW_ITEMS, table_codes
 from faithtui.agreement.statistics.tables import Cells
 from faithtui.domain.estimates import Estimate, Status
-from faithtui.domain.run_integrity import Soundness
+from faithtui.domain.integrity.run_summary import Soundness
 
 FEW_MINORITY = 10
 FEW_GROUPS = 20

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from faithtui.agreement.statistics.figures import KAPPA, PERCENT, cross_table, measure
+from faithtui.domain.annotations import COUNTED, GIVING, Action, LabelAct, standing_acts
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.review import COUNTED, GIVING, Action, LabelAct, standing_acts
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from faithtui.agreement.labelled_units import ClaimReading, LabelState, Opinion
 from faithtui.agreement.statistics.packing import Groups
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.review import Action
 
 _AT_ONCE = 10_000
 """Rows that are taken apart together, so that little is in memory twice."""

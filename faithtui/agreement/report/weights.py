@@ -6,7 +6,7 @@ from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignRe
 from faithtui.agreement.report.level_figures import Compared
 from faithtui.agreement.report.values.settings import ReportSettings
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels import LabelSet
+from faithtui.domain.label_sets import LabelSet
 
 
 def claim_weights(

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.image_addresses import ANY_HOST
+from faithtui.domain.judging.image_addresses import ANY_HOST
 from faithtui.engine.batches.batch_run import by_file, sole, standing
 from faithtui.engine.batches.question_collector import Desk, Pile, Wanted
 from faithtui.engine.batches.results import UNANSWERED, read_results

@@ -7,7 +7,7 @@ minutes for it. What comes here was answered and paid for, or refused one questi
 from collections import defaultdict
 from typing import NoReturn
 
-from faithtui.domain.failure_limit import FailureLimit
+from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.errors import JudgeError, JudgeKeepsFailing
 from faithtui.metrics.base import AGAIN
 

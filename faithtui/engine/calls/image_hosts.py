@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.image_addresses import host_of, is_allowed, why_never_passed_on
+from faithtui.domain.judging.image_addresses import host_of, is_allowed, why_never_passed_on
 from faithtui.errors import ImageHostNotAllowed, ImagesNotSupported
 from faithtui.judges.providers.endpoints import is_ours
 from faithtui.store.records import RunRow

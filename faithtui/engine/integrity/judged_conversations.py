@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from faithtui.domain.assessment import Assessment, Stance, Truth, Verdict, identity
 from faithtui.domain.conversation import Conversation, Passage, Turn, normalised
 from faithtui.domain.ids import ClaimId, TruthId
-from faithtui.domain.integrity import (
+from faithtui.domain.integrity.findings import (
     CheckedClaim,
     CheckedTruth,
     CheckedVerdict,
     CheckedWindow,
     JudgedConversation,
 )
-from faithtui.domain.labels import FAITHFULNESS, Label, LabelSet, Polarity
-from faithtui.domain.prompt_echo import NO_PROMPTS, PromptWords
-from faithtui.domain.run_integrity import Integrity
+from faithtui.domain.integrity.prompt_echo import NO_PROMPTS, PromptWords
+from faithtui.domain.integrity.run_summary import Integrity
+from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Assessment, Stance, Truth, Verdict, identity
 from faithtui.engine.review.examples import kept
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import Metric, MetricSpec

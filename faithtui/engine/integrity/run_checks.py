@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.assessment import Assessment
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.integrity import Checked
-from faithtui.domain.integrity_checks import check
+from faithtui.domain.integrity.checks import check
+from faithtui.domain.integrity.findings import Checked
+from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.judged_conversations import (
     CheckRules,
     check_assessments,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import stdev
 from typing import Final
 
-from faithtui.domain.judge_names import judge_title
+from faithtui.domain.judging.judge_names import judge_title
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.store.records import RunSpec
 

@@ -15,8 +15,8 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
-from faithtui.domain.assessment import Assessment, Claim
 from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.costs import TablePrices, worst_case
 from faithtui.engine.calls.image_hosts import check_image_hosts, find_image_hosts

@@ -36,7 +36,7 @@ from faithtui.agreement.report.values.report import AgreementReport
 from faithtui.agreement.report.values.settings import ReportSettings
 from faithtui.agreement.report.weights import claim_weights
 from faithtui.domain.ids import LabelId, RunId
-from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
 from faithtui.engine.review.examples import kept
 from faithtui.engine.review.splits import conversations_in, split_rule

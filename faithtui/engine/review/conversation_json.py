@@ -5,7 +5,7 @@ from dataclasses import asdict
 from json import dumps
 
 from faithtui.domain.ids import ItemId
-from faithtui.domain.run_integrity import Integrity
+from faithtui.domain.integrity.run_summary import Integrity
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.store.records import ClaimView, ItemRow, ReviewView, RunRow

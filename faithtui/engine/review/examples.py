@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from faithtui.agreement.labelled_units import ClaimReading, LabelState
-from faithtui.domain.examples import Example, Reference, drawn
+from faithtui.domain.annotations import HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.domain.labels import NOT_A_CLAIM, LabelSet
-from faithtui.domain.review import HumanVerdict
+from faithtui.domain.judging.examples import Example, Reference, drawn
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.review.splits import conversations_in
 from faithtui.errors import ConfigError

@@ -40,8 +40,8 @@ from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.agreement.statistics.outside_accuracy import OutsideRate
 from faithtui.domain.estimates import LEVEL, Reason, Status
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.origins import machines
-from faithtui.domain.run_integrity import Soundness
+from faithtui.domain.integrity.run_summary import Soundness
+from faithtui.domain.rater_kinds import machines
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.review import certificates
 from faithtui.engine.review.certificates import Seen, see

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from faithtui.domain.judge_names import judge_title
+from faithtui.domain.judging.judge_names import judge_title
 from faithtui.errors import ConfigError
 from faithtui.judges.base import Rung, Usage
 from faithtui.judges.judge_card import about

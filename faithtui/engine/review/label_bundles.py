@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from faithtui.domain.bundles import (
+from faithtui.domain.ids import RunId
+from faithtui.domain.label_bundle import (
     Bundle,
     ClaimName,
     ClaimText,
@@ -12,7 +13,6 @@ from faithtui.domain.bundles import (
     SampleText,
     ToldAct,
 )
-from faithtui.domain.ids import RunId
 from faithtui.errors import InputError
 from faithtui.files import write_text
 from faithtui.formats.label_bundles import BundleRead, bundle_lines, read_bundle

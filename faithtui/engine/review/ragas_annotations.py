@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from faithtui.agreement.labelled_units import ClaimReading
+from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
-from faithtui.domain.review import REASON_CODES
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.splits import Split
 from faithtui.engine.review.examples import is_read, passages_in, question_before, view_of, who_said
 from faithtui.engine.review.splits import conversations_in

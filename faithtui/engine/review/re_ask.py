@@ -10,10 +10,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from faithtui.domain.assessment import Claim, Verdict
 from faithtui.domain.conversation import Conversation, Passage, normalised
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.tasks import (
     FindEvidence,
     InferStatementList,
     InferStatements,
@@ -23,6 +22,7 @@ from faithtui.domain.tasks import (
     RelateDocument,
     SupportAnswer,
 )
+from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.engine.calls.ask import Asker, BoundAsk
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_images, without_bytes

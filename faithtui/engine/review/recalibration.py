@@ -15,7 +15,7 @@ from faithtui.agreement.statistics.recalibration import (
     effect,
 )
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels import Polarity
+from faithtui.domain.label_sets import Polarity
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import offline_fingerprint
 from faithtui.metrics.registry import entry

@@ -12,7 +12,7 @@ from faithtui.agreement.sampling.draw import Design, SampleKind
 from faithtui.agreement.statistics.figures import KAPPA, cross_table
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels import NOT_A_CLAIM, Polarity
+from faithtui.domain.label_sets import NOT_A_CLAIM, Polarity
 from faithtui.domain.splits import Split
 from faithtui.engine.review.examples import kept
 from faithtui.engine.review.splits import Opening, conversations_in, opened_test

@@ -17,7 +17,7 @@ from faithtui.agreement.sampling.stopping import (
 )
 from faithtui.agreement.statistics.figures import KAPPA, cross_table, measure
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.labels import NOT_A_CLAIM
+from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.metrics.registry import entry
 from faithtui.store.sample_records import SampleReading, SampleRow

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from faithtui.domain.examples import Example
 from faithtui.domain.ids import ConversationId, RunId
+from faithtui.domain.judging.examples import Example
 from faithtui.domain.splits import Split
 from faithtui.engine.calls.image_hosts import check_image_hosts
 from faithtui.engine.review.examples import keep, read_for_run

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.ids import RunId
+from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.splits import Split
 
 

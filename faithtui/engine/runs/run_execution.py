@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from faithtui.domain.assessment import Assessment, Claim
-from faithtui.domain.examples import Example
-from faithtui.domain.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.ids import ConversationId, ItemId
+from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
 from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.image_hosts import check_images, without_bytes

@@ -8,9 +8,9 @@ import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 
-from faithtui.domain.event_words import MOST_SAID
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.plain import visible_line
+from faithtui.domain.judging.error_sentences import MOST_SAID
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.batches import batch_run
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import Budget, Caps, Spent

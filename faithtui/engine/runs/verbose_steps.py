@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from faithtui.domain.assessment import Assessment, Conclusion
-from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import Score
+from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.metrics.base import MetricSpec
 
 

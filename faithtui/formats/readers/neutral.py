@@ -30,7 +30,7 @@ from faithtui.domain.conversation import (
     Turn,
     content_hash,
 )
-from faithtui.domain.image_addresses import format_address
+from faithtui.domain.judging.image_addresses import format_address
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.formats.images import Gallery

@@ -11,7 +11,7 @@ from itertools import combinations
 from types import coroutine
 from typing import Final, assert_never
 
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.tasks import (
     ConcludeReasons,
     ExplainRelevance,
     ExplainScore,

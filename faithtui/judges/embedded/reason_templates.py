@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from faithtui.domain.tasks import ConcludeReasons, ExplainRelevance, ExplainScore
+from faithtui.domain.judging.tasks import ConcludeReasons, ExplainRelevance, ExplainScore
 
 _NAMED_FINDINGS: Final = 3
 """Reasons that are repeated; the rest is counted."""

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from faithtui.domain.image_addresses import format_address
+from faithtui.domain.judging.image_addresses import format_address
 from faithtui.errors import (
     JudgeAuthFailed,
     JudgeError,

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
-from faithtui.domain.assessment import Claim, Truth
 from faithtui.domain.conversation import Passage
-from faithtui.domain.location import locate
+from faithtui.domain.text.location import locate
+from faithtui.domain.verdicts import Claim, Truth
 from faithtui.errors import JudgeError
 from faithtui.metrics.answers import Answered
 from faithtui.metrics.base import Ask

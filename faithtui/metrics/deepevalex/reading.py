@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import NoReturn, TypeVar
 
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.errors import JudgeError, JudgeReplyInvalid, MetricError, MissingParameters
 from faithtui.metrics.base import Ask, Mismatch, Question, ReplyShape
 from faithtui.metrics.shapes import Said, closed_object, one_list

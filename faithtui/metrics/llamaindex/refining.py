@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from faithtui.domain.conversation import Image
-from faithtui.domain.tasks import SupportAnswer
+from faithtui.domain.judging.tasks import SupportAnswer
 from faithtui.errors import (
     ContextWindowTooSmall,
     JudgeRefused,

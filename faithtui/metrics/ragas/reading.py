@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from pydantic import TypeAdapter, ValidationError
 
-from faithtui.domain.labels import INFERENCE
+from faithtui.domain.label_sets import INFERENCE
 from faithtui.metrics.base import Mismatch, ReplyShape
 from faithtui.metrics.shapes import closed_object, one_list, verdicts_by_key
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from faithtui.domain.assessment import Claim, Truth
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.location import locate
 from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.text.location import locate
+from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
 from faithtui.metrics.base import Ask
 from faithtui.metrics.concurrency import together

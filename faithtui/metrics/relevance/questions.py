@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.domain.conversation import Passage
-from faithtui.domain.tasks import ExplainRelevance, JudgeDocument, RelateDocument
+from faithtui.domain.judging.tasks import ExplainRelevance, JudgeDocument, RelateDocument
 from faithtui.metrics.base import Question
 from faithtui.metrics.prompting import PromptSet, block, blocks, numbered
 from faithtui.metrics.questions import images_of, shown, texts

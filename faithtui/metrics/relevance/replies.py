@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from faithtui.domain.conversation import normalised
-from faithtui.domain.labels import RELEVANCE
+from faithtui.domain.label_sets import RELEVANCE
 from faithtui.metrics.base import Mismatch, ReplyShape
 from faithtui.metrics.peer_reading import first_to_last_brace
 from faithtui.metrics.relevance.words import understood

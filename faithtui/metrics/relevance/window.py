@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from faithtui.domain.assessment import Claim, Verdict
 from faithtui.domain.conversation import Conversation, normalised
+from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Ask

@@ -2,7 +2,7 @@
 
 import re
 
-from faithtui.domain.labels import RELEVANCE
+from faithtui.domain.label_sets import RELEVANCE
 from faithtui.metrics.shapes import Said
 
 _LEADING_LETTERS = re.compile(r"[a-z]+")

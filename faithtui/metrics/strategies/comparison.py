@@ -15,8 +15,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.tasks import EvidenceGroup, FindEvidence
+from faithtui.domain.judging.tasks import EvidenceGroup, FindEvidence
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError, JudgeReplyInvalid
 from faithtui.metrics.again import Rounds

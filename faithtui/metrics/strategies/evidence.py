@@ -15,8 +15,8 @@ whole, because there the limit is one of the window.
 import asyncio
 from collections.abc import Sequence
 
-from faithtui.domain.assessment import Claim
 from faithtui.domain.conversation import Conversation
+from faithtui.domain.verdicts import Claim
 from faithtui.metrics.base import Ask
 from faithtui.metrics.concurrency import together
 from faithtui.metrics.findings import WindowFindings

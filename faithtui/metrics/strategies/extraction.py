@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 
-from faithtui.domain.assessment import Claim, Truth
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.location import locate
+from faithtui.domain.text.location import locate
+from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Ask

@@ -9,9 +9,9 @@ Source: deepeval 4.3.1, metrics/turn_faithfulness, order and content of the ques
 from collections.abc import Sequence
 from dataclasses import replace
 
-from faithtui.domain.assessment import Claim, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage, normalised
-from faithtui.domain.location import locate
+from faithtui.domain.text.location import locate
+from faithtui.domain.verdicts import Claim, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.again import one_for_each

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from faithtui.agreement.report.rater_comparison import ComparedClaim, Figures, Filter, Raters, sides
 from faithtui.agreement.report.self_consistency import Steadiness
+from faithtui.domain.annotations import REASON_CODES, HumanVerdict
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels import NOT_A_CLAIM, LabelSet, Polarity
-from faithtui.domain.review import REASON_CODES, HumanVerdict
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.store.raters import ClaimRow, Compared
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.verdict import choices

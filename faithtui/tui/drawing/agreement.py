@@ -12,7 +12,7 @@ from faithtui.agreement.report.values.report import AgreementReport
 from faithtui.agreement.report.values.settings import IntervalMethod, Level, Severity
 from faithtui.agreement.statistics.idk_recoding import recode
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels import LabelSet
+from faithtui.domain.label_sets import LabelSet
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted, units_at
 from faithtui.tui.drawing.agreement_parts import estimate_line, heat, next_lines

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels import LabelSet
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import LabelSet
 from faithtui.store.records import (
     ClaimView,
     DocumentView,

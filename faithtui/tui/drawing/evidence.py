@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
-from faithtui.domain.assessment import Stance
 from faithtui.domain.conversation import Image, Span
-from faithtui.domain.evidence import (
+from faithtui.domain.ids import TruthId
+from faithtui.domain.integrity.missing_facts import DrawnTruths, LostFact, lost_facts
+from faithtui.domain.text.evidence import (
     QUOTE_FROM,
     Mark,
     NamedTruth,
@@ -18,9 +19,8 @@ from faithtui.domain.evidence import (
     place_of,
     rank_passages,
 )
-from faithtui.domain.ids import TruthId
-from faithtui.domain.lost import DrawnTruths, LostFact, lost_facts
-from faithtui.domain.wording import DECISIVE, ReadText, read_text, weights_of
+from faithtui.domain.text.word_matching import DECISIVE, ReadText, read_text, weights_of
+from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.images import image_lines, image_numbers

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.domain.integrity import FindingKind
-from faithtui.domain.integrity_words import WORDS
+from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.tui import format as fmt
 from faithtui.tui.keys import KeyNames

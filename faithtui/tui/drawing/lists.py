@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
-from faithtui.domain.run_integrity import Integrity, Soundness
+from faithtui.domain.integrity.run_summary import Integrity, Soundness
 from faithtui.domain.scores import left_out_words
 from faithtui.store.run_records import RunRow, RunState
 from faithtui.tui import format as fmt

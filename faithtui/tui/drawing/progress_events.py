@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
-from faithtui.domain.event_words import ERRORS, WAYS, failure_words, plain_error
 from faithtui.domain.ids import ItemId
+from faithtui.domain.judging.error_sentences import ERRORS, WAYS, failure_words, plain_error
 from faithtui.engine.runs.events import (
     BatchRead,
     BatchSent,

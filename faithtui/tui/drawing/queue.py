@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from faithtui.agreement.sampling.draw import Design, SampleKind, Stratum
 from faithtui.agreement.sampling.stopping import KAPPA_TARGET, effective_size, half_width
-from faithtui.domain.plain import visible_line
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.review.sample_queues import QueueEnd, QueueProgress
 from faithtui.store.sample_records import SampleRow, StratumRow
 from faithtui.tui import format as fmt

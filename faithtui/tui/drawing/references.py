@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from faithtui.domain.evidence import overlap
-from faithtui.domain.lost import LostFact
+from faithtui.domain.integrity.missing_facts import LostFact
+from faithtui.domain.text.evidence import overlap
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter, references_of

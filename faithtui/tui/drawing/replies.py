@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from faithtui.domain.event_words import WAYS
-from faithtui.domain.plain import visible
+from faithtui.domain.judging.error_sentences import WAYS
+from faithtui.domain.text.sanitizing import visible
 from faithtui.store.records import CallRow, ItemCost, RunTotals
 from faithtui.tui import format as fmt
 from faithtui.tui.lines import BLANK, LONGEST, Line, Piece, fit, line, shown, shown_line, wrap

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from faithtui.domain.labels import NOT_A_CLAIM, LabelSet
-from faithtui.domain.review import REASON_CODES, Action
+from faithtui.domain.annotations import REASON_CODES, Action
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import reference_letter

@@ -14,8 +14,8 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.domain.annotations import Action, LabelAct, Mark, Step
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.review import Action, LabelAct, Mark, Step
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui import place

@@ -12,9 +12,9 @@ from textual.message import Message
 from textual.widgets import Input
 
 from faithtui.agreement.report.rater_comparison import ComparedClaim, sides
+from faithtui.domain.annotations import Action, HumanVerdict, Mark
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels import NOT_A_CLAIM
-from faithtui.domain.review import Action, HumanVerdict, Mark
+from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.tui import format as fmt
 from faithtui.tui import place
 from faithtui.tui.drawing import adjudication as draw

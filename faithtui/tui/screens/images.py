@@ -3,7 +3,7 @@
 from textual import work
 from textual.binding import Binding
 
-from faithtui.domain.image_addresses import format_address
+from faithtui.domain.judging.image_addresses import format_address
 from faithtui.store.records import ReviewView
 from faithtui.tui.drawing.images import NumberedImage, image_list, images_of
 from faithtui.tui.lines import Piece, shown_line

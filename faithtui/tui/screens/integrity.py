@@ -9,8 +9,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.integrity import FindingKind
-from faithtui.domain.integrity_words import WORDS
+from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingRow, FindingSummary, RunRow
 from faithtui.tui import format as fmt
 from faithtui.tui import plans

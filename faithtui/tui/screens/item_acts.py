@@ -10,8 +10,8 @@ from textual.binding import Binding
 from textual.message import Message
 
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.plain import visible_line
 from faithtui.domain.scores import ScoreState
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import ExportError
 from faithtui.files import make_directory, write_text
 from faithtui.store.records import ItemRow, ItemState, RunRow

@@ -6,9 +6,9 @@ from typing import ClassVar
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 
+from faithtui.domain.annotations import REASON_CODES, Action, Mark
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.plain import visible_line
-from faithtui.domain.review import REASON_CODES, Action, Mark
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.store.records import ClaimView
 from faithtui.store.reviews import Given
 from faithtui.tui import format as fmt

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.plain import visible
+from faithtui.domain.text.sanitizing import visible
 from faithtui.tui import format as fmt
 from faithtui.tui import place
 from faithtui.tui.described import titled

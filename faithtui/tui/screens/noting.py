@@ -7,9 +7,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.limits import NOTE
-from faithtui.domain.plain import visible_line
-from faithtui.domain.review import Action
+from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import ConfigError
 from faithtui.store.records import ClaimView
 from faithtui.tui.editing import edited

@@ -8,8 +8,8 @@ from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.domain.annotations import LabelAct
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.review import LabelAct
 from faithtui.store.blinding import blinded
 from faithtui.store.records import ReviewView
 from faithtui.tui import place

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from textual import work
 from textual.message import Message
 
+from faithtui.domain.annotations import Step
 from faithtui.domain.ids import ItemId
-from faithtui.domain.review import Step
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screens.base import FaithScreen
 

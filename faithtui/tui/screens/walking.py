@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from textual import on, work
 from textual.message import Message
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId, LabelId
-from faithtui.domain.review import Action
 from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.drawing import evidence as draw_evidence
 from faithtui.tui.lines import Piece

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.review import REASON_CODES
 from faithtui.store.records import ReviewView
 from faithtui.tui.described import titled
 from faithtui.tui.drawing.claims import ListExtras, claim_list, pointed, row_of

@@ -3,7 +3,7 @@
 from textual import events
 from textual.widgets import Input
 
-from faithtui.domain.plain import visible_line
+from faithtui.domain.text.sanitizing import visible_line
 
 MOST_TYPED = 2_000
 """Characters of a line that is typed: each key draws all of it anew."""

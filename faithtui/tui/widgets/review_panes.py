@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import getters
 
-from faithtui.domain.labels import LabelSet
+from faithtui.domain.label_sets import LabelSet
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui import place, plans

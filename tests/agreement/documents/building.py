@@ -31,9 +31,9 @@ from faithtui.agreement.report.self_consistency import Repeat, steadiness
 from faithtui.agreement.report.values.report import AgreementReport
 from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule, passes, scored
 from tests.agreement.report.building import readings
 

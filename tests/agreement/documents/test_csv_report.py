@@ -11,7 +11,7 @@ from faithtui.agreement.documents.csv_report import COLUMNS, harmless
 from faithtui.agreement.documents.files import ClaimExtras, claims_csv
 from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignReading
 from faithtui.agreement.report.weights import claim_weights
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from tests.agreement.documents.building import (
     CLAIMS,
     HEADER,

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from faithtui.agreement.documents.files import report_html, report_markdown, report_plots
 from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.domain.plain import visible
+from faithtui.domain.text.sanitizing import visible
 from tests.agreement.documents.building import (
     HEADER,
     HOSTILE,

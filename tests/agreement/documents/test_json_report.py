@@ -23,7 +23,7 @@ from faithtui.agreement.report.digest import readings_digest
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.values.report import AgreementReport
 from faithtui.agreement.report.values.settings import IntervalMethod, Level, ReportSettings
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from tests.agreement.documents.building import (
     ANSWERS,
     CLAIMS,

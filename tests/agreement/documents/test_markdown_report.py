@@ -15,8 +15,8 @@ from faithtui.agreement.report.values.report import AgreementReport
 from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.plain import visible_line
+from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.text.sanitizing import visible_line
 from tests.agreement.documents.building import (
     CLAIMS,
     HEADER,

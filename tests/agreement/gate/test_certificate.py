@@ -15,6 +15,7 @@ from faithtui.agreement.gate.transfer import Accuracy, accuracy_of, corrected_ou
 from faithtui.agreement.labelled_units import ClaimReading, Opinion
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import (
     LEVEL,
     Estimate,
@@ -24,8 +25,7 @@ from faithtui.domain.estimates import (
     undefined,
 )
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from tests.agreement.report.building import readings
 

@@ -33,7 +33,7 @@ from faithtui.domain.estimates import (
     withheld,
 )
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from tests.agreement.report.building import readings
 

@@ -24,10 +24,10 @@ from faithtui.agreement.report.values.parts import Slice
 from faithtui.agreement.report.values.report import AgreementReport
 from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings, Severity
 from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.review import Action
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from tests.agreement.golden_adapter import evaluate
 from tests.agreement.report.building import readings

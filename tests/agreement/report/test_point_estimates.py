@@ -15,7 +15,7 @@ from faithtui.agreement.sampling.draw import Design, Stratum
 from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, SampleId
-from faithtui.domain.labels import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS
 from tests.agreement.report.test_parts import RULE, claim, said
 
 WORDS = ("yes", "no", "idk")

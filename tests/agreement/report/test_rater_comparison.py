@@ -13,9 +13,9 @@ from faithtui.agreement.report.rater_comparison import (
     sides,
 )
 from faithtui.agreement.report.self_consistency import Repeat, steadiness
+from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.review import Action, HumanVerdict
+from faithtui.domain.label_sets import FAITHFULNESS
 
 ONE, TWO = RunId(1), RunId(2)
 

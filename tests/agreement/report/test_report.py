@@ -21,8 +21,8 @@ from faithtui.agreement.report.values.report import AgreementReport
 from faithtui.agreement.report.values.settings import Level, Severity
 from faithtui.domain.estimates import Reason, Status
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels import FAITHFULNESS
-from faithtui.domain.run_integrity import Soundness
+from faithtui.domain.integrity.run_summary import Soundness
+from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import (
     Score,
     ScoreState,

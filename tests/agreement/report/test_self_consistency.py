@@ -3,9 +3,9 @@
 import pytest
 
 from faithtui.agreement.report.self_consistency import Repeat, repeats_of, steadiness
+from faithtui.domain.annotations import Action, LabelAct
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, LabelId
-from faithtui.domain.review import Action, LabelAct
 
 WORDS = ("yes", "no", "idk", "x")
 

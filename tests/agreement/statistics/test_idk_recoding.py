@@ -7,7 +7,7 @@ from faithtui.agreement.statistics.idk_recoding import (
     recode,
     recoded_labels,
 )
-from faithtui.domain.labels import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
+from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.judge_names import judge_title
-from faithtui.domain.tasks import (
+from faithtui.domain.judging.judge_names import judge_title
+from faithtui.domain.judging.tasks import (
     ConcludeReasons,
     EvidenceGroup,
     ExplainRelevance,

@@ -1,0 +1,358 @@
+"""What people say about claims: an append-only log of acts, and what it amounts to.
+
+Undo is another act. The state is always the replay of the log, so it survives restarts, and logs
+of several machines merge into one state whatever the order they meet in: acts are replayed in the
+order of their logical clock, then of their unique name. *Not overridden* is not *agreed*: only an
+act counts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from faithtui.domain.ids import ClaimId, LabelId, SampleId
+from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
+
+
+class Action(StrEnum):
+    """What kind of act a row of the log is."""
+
+    BLIND = "blind"
+    """A verdict given before the judge's was shown."""
+    AGREED = "agreed"
+    """The judge's verdict was shown and the person gave the same."""
+    OVERRIDDEN = "overridden"
+    """The judge's verdict was shown and the person gave another."""
+    ADJUDICATED = "adjudicated"
+    """A final word after people differed."""
+    ACCEPTED = "accepted"
+    """The judge's verdict taken over by one key; never counted as a verdict of one's own."""
+    SKIPPED = "skipped"
+    """Put off until later."""
+    BULK = "bulk"
+    """One of many verdicts given at once; never counted as a reading of the claim."""
+    REPEATED = "repeated"
+    """A second blind verdict of the same person, to see how steady people are. Changes nothing."""
+    NOTED = "noted"
+    """A note and no verdict; an earlier verdict stays."""
+    CODED = "coded"
+    """A reason code for the verdict that stands."""
+    MARKED = "marked"
+    """A mark set or taken away; see `Mark`."""
+    REVEALED = "revealed"
+    """The judge's word was looked at before a verdict was given. A fact, so it cannot be undone."""
+    IMPORTED = "imported"
+    """Came with the data."""
+    WITHDRAWN = "withdrawn"
+    """Undoes the act `target`."""
+    RESTORED = "restored"
+    """Redoes the act `target`."""
+
+
+COUNTED = frozenset(
+    {Action.BLIND, Action.AGREED, Action.OVERRIDDEN, Action.ADJUDICATED, Action.IMPORTED}
+)
+"""Acts whose verdict enters agreement figures."""
+
+GIVING = COUNTED | {Action.ACCEPTED, Action.BULK, Action.SKIPPED}
+"""Acts that say what a person stands by from then on; `SKIPPED` says: nothing yet."""
+
+UNDOABLE = frozenset(Action) - {
+    Action.IMPORTED,
+    Action.REVEALED,
+    Action.WITHDRAWN,
+    Action.RESTORED,
+}
+
+
+def act_for(verdict: str, judge: str | None, *, saw_judge: bool, repeats: bool = False) -> Action:
+    """Name the act of giving a verdict.
+
+    Args:
+        verdict: What the person says.
+        judge: Label of the judge, in the words of the same metric; None: it gave none.
+        saw_judge: Whether the person knew it.
+        repeats: It is asked a second time, to see how steady the person is.
+    """
+    if repeats:
+        return Action.REPEATED
+    if not saw_judge:
+        return Action.BLIND
+    return Action.AGREED if verdict == judge else Action.OVERRIDDEN
+
+
+class Mark(StrEnum):
+    """What a `MARKED` act says."""
+
+    FLAG = "flag"
+    """To be talked about."""
+    UNFLAG = "unflag"
+    UNSURE = "unsure"
+    """Low confidence in the verdict that stands."""
+    SURE = "sure"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonCode:
+    """Why a judge's verdict is wrong: the stage that failed."""
+
+    name: str
+    """The word that is stored and exported."""
+    title: str
+    meaning: str
+    """A sentence for the screen and the docs."""
+
+
+REASON_CODES = (
+    ReasonCode("claim", "claim extraction", "the answer does not say this, or not like this"),
+    ReasonCode("truth", "truth extraction", "a fact of the passage was lost or bent"),
+    ReasonCode("verdict", "verdict", "the facts were there and the judge misread them"),
+    ReasonCode("retrieval", "retrieval", "the passage that settles it was not retrieved"),
+    ReasonCode("policy", "policy", "the guideline is unclear or disputed here"),
+    ReasonCode("data", "data", "the answer or the passage is broken"),
+    ReasonCode("other", "other", "something else; say it in a note"),
+)
+"""In the order of their keys, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAct:
+    """One row of the log."""
+
+    id: LabelId
+    """Names the row in its store. The order of a log is that of the sequence, not of this."""
+    claim: ClaimId
+    reviewer: str
+    action: Action
+    verdict: str | None = None
+    """A label of the metric's set, or `x`; None for acts without a verdict."""
+    note: str | None = None
+    target: LabelId | None = None
+    """The act this one withdraws or restores."""
+    batch: str | None = None
+    """Name of the step it belongs to: what was given at once is undone at once; None: a step of
+    its own."""
+    code: str | None = None
+    """Name of a reason code, with a verdict or `CODED`; None there: no code."""
+    mark: Mark | None = None
+    """What a `MARKED` act says."""
+    saw_judge: bool = False
+    """Whether the judge's word was known to the person then."""
+    sample: SampleId | None = None
+    """The sample that the claim was served from."""
+
+
+@dataclass(frozen=True, slots=True)
+class HumanVerdict:
+    """What one person's acts on one claim amount to."""
+
+    claim: ClaimId
+    reviewer: str
+    verdict: str | None
+    """None when the person gave none, or put the claim off."""
+    action: Action | None
+    """The act that gave the verdict, or put the claim off; None before either."""
+    note: str | None = None
+    code: str | None = None
+    """Reason code of the verdict."""
+    flagged: bool = False
+    unsure: bool = False
+    """Low confidence in the verdict."""
+    sample: SampleId | None = None
+    """The sample that the verdict was served from."""
+    act: LabelId | None = field(default=None, compare=False)
+    """The row of the log that `action` is; it differs between stores that agree."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a verdict on record that people stand behind, `x` included."""
+        return self.verdict is not None and self.action in COUNTED
+
+    @property
+    def says(self) -> bool:
+        """Whether there is anything on record that a screen shows."""
+        return bool(self.action or self.note or self.flagged)
+
+
+def standing_acts(log: Iterable[LabelAct]) -> tuple[LabelAct, ...]:
+    """Drop what was withdrawn and not restored; keep the order of the log."""
+    acts: dict[LabelId, LabelAct] = {}
+    withdrawn: set[LabelId] = set()
+    for act in log:
+        if act.action is Action.WITHDRAWN and act.target is not None:
+            withdrawn.add(act.target)
+        elif act.action is Action.RESTORED and act.target is not None:
+            withdrawn.discard(act.target)
+        else:
+            acts[act.id] = act
+    return tuple(act for act in acts.values() if act.id not in withdrawn)
+
+
+def effective(log: Iterable[LabelAct]) -> dict[tuple[ClaimId, str], HumanVerdict]:
+    """Replay a log into one state per claim and reviewer.
+
+    Args:
+        log: Acts in the order of the log; any claims, any reviewers.
+
+    Returns:
+        The last standing verdict, its reason code and confidence, the last standing note and the
+        flag of each (claim, reviewer) that has one. An empty note removes the note.
+    """
+    state: dict[tuple[ClaimId, str], HumanVerdict] = {}
+    for act in standing_acts(log):
+        key = (act.claim, act.reviewer)
+        before = state.get(key, HumanVerdict(act.claim, act.reviewer, None, None))
+        state[key] = _after(before, act)
+    return {key: found for key, found in state.items() if found.says}
+
+
+def seen(log: Iterable[LabelAct]) -> frozenset[tuple[ClaimId, str]]:
+    """Say who knows the judge's word on which claim.
+
+    What was withdrawn counts too: a verdict can be taken back, having seen something cannot.
+    """
+    return frozenset(
+        (act.claim, act.reviewer) for act in log if act.saw_judge or act.action is Action.REVEALED
+    )
+
+
+def _after(before: HumanVerdict, act: LabelAct) -> HumanVerdict:
+    """Give the state after one more act."""
+    note = before.note if act.note is None else (act.note or None)
+    if act.action in GIVING:
+        return HumanVerdict(
+            act.claim,
+            act.reviewer,
+            act.verdict,
+            act.action,
+            note,
+            code=act.code,
+            flagged=before.flagged,
+            sample=act.sample,
+            act=act.id,
+        )
+    now = replace(before, note=note)
+    if act.action is Action.CODED:
+        return replace(now, code=act.code)
+    match act.mark:
+        case Mark.FLAG | Mark.UNFLAG:
+            return replace(now, flagged=act.mark is Mark.FLAG)
+        case Mark.UNSURE | Mark.SURE:
+            return replace(now, unsure=act.mark is Mark.UNSURE)
+        case None:
+            return now
+
+
+Step = tuple[LabelAct, ...]
+"""Acts that were made at once, in the order of the log."""
+
+
+def _stacks(
+    log: Iterable[LabelAct], reviewer: str
+) -> tuple[dict[LabelId, LabelAct], dict[LabelId, LabelAct]]:
+    """Replay one reviewer's acts into an undo stack and a redo stack, each with its top last."""
+    done: dict[LabelId, LabelAct] = {}
+    undone: dict[LabelId, LabelAct] = {}
+    for act in log:
+        if act.reviewer != reviewer:
+            continue
+        if act.action is Action.WITHDRAWN:
+            _move(act.target, done, undone)
+        elif act.action is Action.RESTORED:
+            _move(act.target, undone, done)
+        elif act.action in UNDOABLE:
+            done[act.id] = act
+            undone.clear()
+    return done, undone
+
+
+def _move(
+    target: LabelId | None, source: dict[LabelId, LabelAct], to: dict[LabelId, LabelAct]
+) -> None:
+    """Put an act on top of the other stack; nothing when it is not on this one."""
+    if target in source:
+        to[target] = source.pop(target)
+
+
+def _top(stack: dict[LabelId, LabelAct]) -> Step:
+    """Take the acts of the step on top of a stack, the topmost last; () when it is empty."""
+    last = next(reversed(stack.values()), None)
+    if last is None:
+        return ()
+    if last.batch is None:
+        return (last,)
+    return tuple(act for act in stack.values() if act.batch == last.batch)
+
+
+def next_undo(log: Iterable[LabelAct], reviewer: str) -> Step:
+    """Find the acts that undo would withdraw; () when there is none left."""
+    done, _ = _stacks(log, reviewer)
+    return _top(done)
+
+
+def next_redo(log: Iterable[LabelAct], reviewer: str) -> Step:
+    """Find the acts that redo would restore; () when a new act has been made since."""
+    _, undone = _stacks(log, reviewer)
+    return _top(undone)
+
+
+def undo_from_end(end: Sequence[LabelAct], reviewer: str) -> Step | None:
+    """Find what undo would withdraw from the end of a log, however long the log is.
+
+    Args:
+        end: The last acts of a log, of one person at least; all from some act on.
+        reviewer: Who takes back.
+
+    Returns:
+        What `next_undo` finds in the whole log; None when the end does not tell, because it
+        refers to earlier acts, leaves nothing, or the step may have begun earlier.
+    """
+    return _if_told(_stacks(end, reviewer)[0], end, reviewer)
+
+
+def redo_from_end(end: Sequence[LabelAct], reviewer: str) -> Step | None:
+    """Find what redo would restore from the end of a log; see `undo_from_end`."""
+    undone = _stacks(end, reviewer)[1]
+    made = any(act.reviewer == reviewer and act.action in UNDOABLE for act in end)
+    if made and not undone and not _refers_back(end, reviewer):
+        return ()
+    return _if_told(undone, end, reviewer)
+
+
+def _if_told(stack: dict[LabelId, LabelAct], end: Sequence[LabelAct], reviewer: str) -> Step | None:
+    if _refers_back(end, reviewer):
+        return None
+    step = _top(stack)
+    # Of acts made at once the first ones may stand before the end.
+    return step if step and step[-1].batch is None else None
+
+
+def _refers_back(end: Sequence[LabelAct], reviewer: str) -> bool:
+    known = {act.id for act in end}
+    return any(
+        act.target not in known
+        for act in end
+        if act.reviewer == reviewer and act.action in (Action.WITHDRAWN, Action.RESTORED)
+    )
+
+
+def consensus(verdicts: Sequence[HumanVerdict]) -> str | None:
+    """Combine several people's verdicts on one claim.
+
+    An adjudicated verdict wins (the last one). Else the majority; a tie goes to the most severe
+    of the tied verdicts (`x` before no before idk before yes), so that a doubt is never dropped.
+    Verdicts that do not count (see `HumanVerdict.counts`) are left out.
+
+    Returns:
+        A label or `x`; None when nobody gave a verdict that counts.
+    """
+    said = [found for found in verdicts if found.counts]
+    final = [found.verdict for found in said if found.action is Action.ADJUDICATED]
+    if final:
+        return final[-1]
+    votes = Counter(found.verdict for found in said if found.verdict is not None)
+    if not votes:
+        return None
+    rank = {**SEVERITY, NOT_A_CLAIM: len(SEVERITY)}
+    return max(votes, key=lambda word: (votes[word], rank.get(word, -1)))

@@ -1,0 +1,505 @@
+"""Looking for what seems wrong in what a judge said about a conversation. Pure checks."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import assert_never
+
+from faithtui.domain.conversation import Turn
+from faithtui.domain.ids import TruthId
+from faithtui.domain.integrity.contradicting_reasons import contradicts
+from faithtui.domain.integrity.findings import (
+    Checked,
+    CheckedClaim,
+    CheckedTruth,
+    CheckedVerdict,
+    Finding,
+    FindingKind,
+    JudgedConversation,
+)
+from faithtui.domain.integrity.invented_quotes import Quotable, quotes_in
+from faithtui.domain.integrity.missing_facts import DrawnTruths, lost_facts
+from faithtui.domain.integrity.phantom_claims import FEW, origin_of
+from faithtui.domain.integrity.prompt_echo import RUN, Material, words_in_row
+from faithtui.domain.integrity.prompt_injection import Request, requests_in
+from faithtui.domain.integrity.run_summary import TextCounts
+from faithtui.domain.label_sets import LabelSet, Polarity
+from faithtui.domain.text.evidence import CLASH_FROM, overlap
+from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.word_matching import ReadText, read_text
+from faithtui.domain.windows import interactions, turns_left_out
+
+_Views = Mapping[int, frozenset[TruthId]]
+"""Truths in view, by position of the window."""
+
+MOST_READ = 60_000
+"""Characters of one text that are compared."""
+_WORD_CHARACTER = re.compile(r"\w")
+_SENTENCE_FROM = 10
+"""Characters from which a text that stands in a passage was taken from there."""
+
+
+class _Reader:
+    """Cuts texts into words, each once: the checks look at the same ones."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, ReadText] = {}
+
+    def __call__(self, text: str) -> ReadText:
+        """Read a text up to `MOST_READ`."""
+        known = self._read.get(text)
+        if known is None:
+            known = self._read[text] = read_text(text[:MOST_READ])
+        return known
+
+
+def check(judged: JudgedConversation) -> Checked:
+    """Look for everything that looks wrong, and count the texts that were looked at."""
+    read = _Reader()
+    in_view = _truths_in_view(judged)
+    material = Material((*judged.documents, *(turn.content for turn in judged.turns)))
+    echoes = list(_echoes(judged, material))
+    found = [
+        *_words(judged),
+        *_windows(judged),
+        *_left_out(judged),
+        *_evidence(judged, in_view),
+        *_flips(judged, in_view),
+        *_asks(judged),
+        *_phantoms(judged, read),
+        *_find_invented_truths(judged, read),
+        *echoes,
+        *_quotes(judged),
+        *_lost(judged, read),
+    ]
+    order = {kind: place for place, kind in enumerate(FindingKind)}
+    findings = tuple(sorted(found, key=lambda each: order[each.kind]))
+    return Checked(findings, _counts(judged, findings))
+
+
+def _counts(judged: JudgedConversation, findings: Sequence[Finding]) -> TextCounts:
+    phantom = {each.claim for each in findings if each.kind is FindingKind.PHANTOM}
+    claims = sum(1 for _ in _claims_to_find(judged))
+    truths = len(judged.truths) if judged.truths_are_facts else 0
+    reasons = sum(len(_reasons(claim)) for claim in judged.claims)
+    return TextCounts(
+        claims=claims,
+        phantom=len(phantom),
+        truths=sum(1 for _ in _truths_to_find(judged)),
+        invented=sum(each.kind is FindingKind.INVENTED_TRUTH for each in findings),
+        texts=claims + truths + reasons,
+        echoed=sum(each.kind is FindingKind.ECHOED_PROMPT for each in findings),
+    )
+
+
+def _claims_to_find(judged: JudgedConversation) -> Iterator[CheckedClaim]:
+    """Give the claims that were written by somebody, and of which it is known what they are from.
+
+    A whole answer is judged as it stands.
+    """
+    for claim in judged.claims:
+        is_placed = claim.kind != "statement" or claim.document is not None
+        if claim.kind != "answer" and 0 <= claim.turn < len(judged.turns) and is_placed:
+            yield claim
+
+
+def _truths_to_find(
+    judged: JudgedConversation,
+) -> Iterator[tuple[CheckedTruth, Sequence[str]]]:
+    """Give the truths of passages that are read whole, each with the passages it may be from."""
+    if not judged.truths_are_facts:
+        return
+    is_whole = sum(map(len, judged.documents)) <= MOST_READ
+    for truth in judged.truths:
+        if truth.document is None:
+            if is_whole and judged.documents:
+                yield truth, judged.documents
+        elif len(judged.documents[truth.document]) <= MOST_READ:
+            yield truth, (judged.documents[truth.document],)
+
+
+def _reasons(claim: CheckedClaim) -> dict[str, int]:
+    """Give the reasons of a claim's verdicts, each with the first window that has it."""
+    reasons: dict[str, int] = {}
+    for said in claim.verdicts:
+        if said.reason:
+            reasons.setdefault(said.reason, said.window)
+    return reasons
+
+
+def _words(judged: JudgedConversation) -> Iterator[Finding]:
+    """Verdicts that are missing, unreadable, or denied by their own reason."""
+    for claim in judged.claims:
+        for said in claim.verdicts:
+            known = said.label in judged.labels.names
+            if said.label is None and not (said.word or "").strip():
+                yield Finding(
+                    FindingKind.MISSING_VERDICT, "the judge said nothing", claim.id, said.window
+                )
+            elif not known:
+                word = said.label if said.label is not None else said.word or ""
+                detail = f"wrote “{visible_line(word, 60)}”"
+                yield Finding(FindingKind.UNKNOWN_WORD, detail, claim.id, said.window)
+        yield from _against_reasons(judged, claim)
+
+
+def _against_reasons(judged: JudgedConversation, claim: CheckedClaim) -> Iterator[Finding]:
+    """One finding per label and reason, however many windows repeat them."""
+    seen: set[tuple[str, str]] = set()
+    for said in claim.verdicts:
+        polarity = _polarity(judged.labels, said.label)
+        if said.label is None or polarity is None or not said.reason:
+            continue
+        if (said.label, said.reason) not in seen and contradicts(said.reason, polarity):
+            seen.add((said.label, said.reason))
+            detail = f"{said.label}, but: {visible_line(said.reason, 160)}"
+            yield Finding(FindingKind.AGAINST_REASON, detail, claim.id, said.window)
+
+
+def _windows(judged: JudgedConversation) -> Iterator[Finding]:
+    """Windows that failed, are missing or misplaced, or had nothing to judge or judge by."""
+    for window in judged.windows:
+        at = window.position
+        if window.failure is not None:
+            detail = visible_line(window.failure, 160)
+            yield Finding(FindingKind.FAILED_WINDOW, detail, window=at)
+        elif not window.claims and not window.skipped:
+            yield Finding(FindingKind.NO_CLAIMS, "nothing was judged", window=at)
+        if window.without_context:
+            yield Finding(FindingKind.NO_CONTEXT, "no turn of it has a document", window=at)
+        if window.surplus:
+            words = ", ".join(visible_line(str(word), 20) for word in window.surplus[:5])
+            detail = f"{len(window.surplus)} beyond the last claim: {words}"
+            yield Finding(FindingKind.SURPLUS_VERDICT, detail, window=at)
+    expected = 0
+    for window in judged.windows:
+        if window.position > expected and judged.complete:
+            gap = f"{expected + 1}-{window.position}"
+            gap = str(window.position) if window.position == expected + 1 else gap
+            detail = f"window {gap} is missing before it"
+            yield Finding(FindingKind.WINDOW_ORDER, detail, window=window.position)
+        expected = window.position + 1
+    for before, after in pairwise(each for each in judged.windows if each.turns):
+        if after.turns[-1] <= before.turns[-1] or after.turns[0] < before.turns[0]:
+            detail = f"its turns come before those of window {before.position + 1}"
+            yield Finding(FindingKind.WINDOW_ORDER, detail, window=after.position)
+
+
+def _left_out(judged: JudgedConversation) -> Iterator[Finding]:
+    """Turns that no verdict looks at."""
+    parts = interactions(judged.turns, answers_alone=True)
+    left = dict.fromkeys(turns_left_out(judged.turns, parts), "it belongs to no exchange")
+    if judged.turns and judged.turns[-1].role == "user":
+        last = len(judged.turns) - 1
+        while last >= 0 and judged.turns[last].role == "user":
+            left[last] = "nobody answered it"
+            last -= 1
+    seen = {turn for window in judged.windows for turn in window.turns}
+    if judged.complete and judged.windows:
+        for position in range(len(judged.turns)):
+            if position not in seen:
+                left.setdefault(position, "it is in no window")
+    # An answer before the first question is judged with it, but nobody asked for it.
+    first = next((at for at, turn in enumerate(judged.turns) if turn.role == "user"), None)
+    for position in range(first or 0):
+        left.setdefault(position, "the assistant spoke before any user did")
+    for position in sorted(left):
+        yield Finding(FindingKind.TURN_LEFT_OUT, left[position], turn=position)
+
+
+def _truths_in_view(judged: JudgedConversation) -> _Views:
+    """Give the truths of each window, by its position."""
+    found: dict[int, set[TruthId]] = defaultdict(set)
+    for truth in judged.truths:
+        for window in truth.windows:
+            found[window].add(truth.id)
+    return defaultdict(frozenset, {window: frozenset(each) for window, each in found.items()})
+
+
+def _evidence(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
+    """Verdicts that do not follow from the truths that were named."""
+    for claim in judged.claims:
+        for said in claim.verdicts:
+            polarity = _polarity(judged.labels, said.label)
+            if polarity is None:
+                continue
+            in_view = views[said.window]
+            if claim.named.isdisjoint(in_view):
+                if polarity is Polarity.GOOD and judged.names_evidence:
+                    detail = f"{said.label}, but no truth in view was named for it"
+                    yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
+                continue
+            if claim.opposes & in_view and polarity is not Polarity.BAD:
+                detail = f"{said.label}, but a truth in view was named against it"
+            elif claim.opposes & in_view:
+                continue
+            elif any(each <= in_view for each in claim.sufficient):
+                if polarity is Polarity.GOOD:
+                    continue
+                detail = f"{said.label}, but truths in view were named as enough for it"
+            elif polarity is Polarity.GOOD:
+                detail = f"{said.label}, but truths in view were named for a part of it only"
+            else:
+                continue
+            yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
+
+
+def _flips(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
+    """Claims whose verdict changes from window to window."""
+    turns = {window.position: frozenset(window.turns) for window in judged.windows}
+    for claim in judged.claims:
+        known = [said for said in claim.verdicts if said.label in judged.labels.names]
+        changes = [
+            (before, after) for before, after in pairwise(known) if before.label != after.label
+        ]
+        if not changes:
+            continue
+        unexplained = [
+            pair for pair in changes if not _is_explained(judged, claim, *pair, turns, views)
+        ]
+        story = " → ".join(
+            f"w{said.window + 1} {said.label}"
+            for said in (known[0], *(after for _, after in changes))
+        )
+        if unexplained:
+            detail = f"{story}, and nothing new explains it"
+            yield Finding(FindingKind.FLIP, detail, claim.id, unexplained[0][1].window)
+        else:
+            detail = f"{story}, with what came into view or left it"
+            yield Finding(FindingKind.CHANGED, detail, claim.id, changes[0][1].window)
+
+
+def _is_explained(
+    judged: JudgedConversation,
+    claim: CheckedClaim,
+    before: CheckedVerdict,
+    after: CheckedVerdict,
+    turns: dict[int, frozenset[int]],
+    views: _Views,
+) -> bool:
+    """Say whether what is in view changed so that the verdict may change as it did."""
+    came = views[after.window] - views[before.window]
+    left = views[before.window] - views[after.window]
+    earlier = turns.get(before.window, frozenset())
+    later = turns.get(after.window, frozenset())
+    named = claim.named
+    moved_on = not earlier <= later
+    polarity = _polarity(judged.labels, after.label)
+    match polarity:
+        case Polarity.BAD:
+            return bool(came & claim.opposes) or (not named and moved_on)
+        case Polarity.GOOD:
+            # Context only grew: what was not addressed may be supported now.
+            grew = not named and before.label is not None and not later <= earlier
+            unsure = _polarity(judged.labels, before.label) is Polarity.UNSURE
+            enough = claim.partial.union(*claim.sufficient)
+            return bool(came & enough or left & claim.opposes) or (grew and unsure)
+        case Polarity.UNSURE:
+            return bool(left & named) or (not named and moved_on)
+        case None:
+            return False
+        case _:
+            assert_never(polarity)
+
+
+def _asks(judged: JudgedConversation) -> Iterator[Finding]:
+    """Messages and passages that speak to the judge, each text once."""
+    for position, turn in enumerate(judged.turns):
+        for request in requests_in(turn.content)[:1]:
+            yield Finding(FindingKind.ASKS_JUDGE, _asked(request), turn=position)
+    turns = _retrieving(judged)
+    for document, text in enumerate(judged.documents):
+        for request in requests_in(text)[:1]:
+            detail = f"P{document + 1} {_asked(request)}"
+            yield Finding(FindingKind.ASKS_JUDGE, detail, turn=turns.get(document))
+
+
+def _asked(request: Request) -> str:
+    return f"asks the judge to {request.asked.value}: “{visible_line(request.quote, 160)}”"
+
+
+def _phantoms(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
+    """Claims whose words are not in their answer."""
+    for claim in _claims_to_find(judged):
+        before: Sequence[Turn] = ()
+        if claim.document is None:
+            said, before = judged.turns[claim.turn].content, judged.turns[: claim.turn]
+        else:
+            said = judged.documents[claim.document]
+        why = _why_phantom(claim.text, said, [turn.content for turn in before], read)
+        if why is None and _is_question(claim.text, said, before, read):
+            why = "it repeats what the user said"
+        if why is not None:
+            where = "answer" if claim.document is None else "passage"
+            detail = f"not in the {where}: {visible_line(why, 120)}"
+            yield Finding(FindingKind.PHANTOM, detail, claim.id, turn=claim.turn)
+
+
+def _why_phantom(text: str, said: str, before: Sequence[str], read: _Reader) -> str | None:
+    """Give the words of a text that are not where they must be; None when it may be from there.
+
+    Args:
+        text: What the judge wrote.
+        said: Where it should be from.
+        before: Texts whose words it may use, too.
+        read: Reads texts.
+    """
+    if _stands_in(text, said[:MOST_READ]):
+        return None
+    written = read(text)
+    origin = origin_of(written, read(said), [read(each) for each in before])
+    if origin.is_phantom:
+        return ", ".join(dict.fromkeys(written.said(word) for word in origin.added))
+    if not origin.is_telling and not Material((said, *before)).holds(words_in_row(text)):
+        return text
+    return None
+
+
+def _is_question(text: str, said: str, before: Sequence[Turn], read: _Reader) -> bool:
+    """Whether a claim repeats what the user said, and not what the answer says."""
+    words = words_in_row(text)
+    if len(words) < RUN or _stands_in(text, said[:MOST_READ]):
+        return False
+    origin = origin_of(read(text), read(said), ())
+    if len(origin.found) >= FEW * (len(origin.found) + len(origin.added)):
+        return False
+    return Material([turn.content for turn in before if turn.role == "user"]).holds(words)
+
+
+def _stands_in(text: str, said: str) -> bool:
+    """Whether a text stands somewhere letter for letter, between two words."""
+    start = said.find(text)
+    if start < 0:
+        return False
+    end = start + len(text)
+    return not said[max(0, start - 1) : start].isalnum() and not said[end : end + 1].isalnum()
+
+
+def _find_invented_truths(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
+    """Truths whose words are not in the passage they were drawn from."""
+    turns = _retrieving(judged)
+    for truth, passages in _truths_to_find(judged):
+        why = _why_phantom(truth.text, passages[0], passages[1:], read)
+        if why is not None:
+            at = truth.document
+            where = "no passage has" if at is None else f"P{at + 1} has no"
+            detail = f"{where} {visible_line(why, 80)}: “{visible_line(truth.text, 120)}”"
+            turn = None if at is None else turns.get(at)
+            window = min(truth.windows, default=None) if at is None else None
+            yield Finding(FindingKind.INVENTED_TRUTH, detail, window=window, turn=turn)
+
+
+def _echoes(judged: JudgedConversation, material: Material) -> Iterator[Finding]:
+    """Claims, truths and reasons that repeat the prompt."""
+    prompts, kind = judged.prompts, FindingKind.ECHOED_PROMPT
+    for claim in _claims_to_find(judged):
+        if prompts.are_repeated_by(claim.text, material):
+            detail = f"the claim repeats the prompt: “{visible_line(claim.text, 120)}”"
+            yield Finding(kind, detail, claim.id, turn=claim.turn)
+    for truth in judged.truths if judged.truths_are_facts else ():
+        if prompts.are_repeated_by(truth.text, material):
+            detail = f"a truth repeats the prompt: “{visible_line(truth.text, 120)}”"
+            yield Finding(kind, detail, window=min(truth.windows, default=None))
+    for claim in judged.claims:
+        for reason, window in _reasons(claim).items():
+            if prompts.are_repeated_by_reason(reason, material, judged.labels.names):
+                detail = f"the reason repeats the prompt: “{visible_line(reason, 120)}”"
+                yield Finding(kind, detail, claim.id, window)
+
+
+def _quotes(judged: JudgedConversation) -> Iterator[Finding]:
+    """Quotations in reasons of words that nobody wrote, each once a claim."""
+    quotable: Quotable | None = None
+    for claim in judged.claims:
+        seen: set[str] = set()
+        for said in claim.verdicts:
+            for quote in quotes_in(said.reason or ""):
+                if quote in seen:
+                    continue
+                seen.add(quote)
+                if quotable is None:
+                    quotable = Quotable(_everything(judged))
+                if not quotable.holds(quote):
+                    detail = f"“{visible_line(quote, 160)}” stands nowhere"
+                    yield Finding(FindingKind.INVENTED_QUOTE, detail, claim.id, said.window)
+
+
+def _everything(judged: JudgedConversation) -> Iterator[str]:
+    """Give all texts a judge was shown or wrote down before its reasons."""
+    yield from judged.documents
+    yield from (turn.content for turn in judged.turns)
+    yield from (truth.text for truth in judged.truths)
+    yield from (claim.text for claim in judged.claims)
+    # A reason that is ours and not the judge's quotes what the judge wrote.
+    yield from (said.word for claim in judged.claims for said in claim.verdicts if said.word)
+
+
+def _retrieving(judged: JudgedConversation) -> dict[int, int]:
+    """Give the first turn that retrieved each document."""
+    turns: dict[int, int] = {}
+    for position, documents in enumerate(judged.retrieved):
+        for document in documents:
+            turns.setdefault(document, position)
+    return turns
+
+
+def _lost(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
+    """Claims about which a passage of their turn says something that no truth does."""
+    if not judged.truths_are_facts or not judged.truths:
+        return
+    # Of all documents: what another one says as well reached the judge all the same.
+    drawn: DrawnTruths | None = None
+    lost: dict[int, list[tuple[ReadText, str]]] = {}
+
+    def lost_of(document: int) -> list[tuple[ReadText, str]]:
+        nonlocal drawn
+        if document not in lost:
+            text = judged.documents[document]
+            lost[document] = []
+            if not _is_all_drawn(text[:MOST_READ], judged.truths):
+                passage = read(text)
+                drawn = drawn or DrawnTruths.of(read(each.text) for each in judged.truths)
+                lost[document] = [
+                    (
+                        read(passage.text[sentence.start : sentence.end]),
+                        passage.text[fact.span.start : fact.span.end],
+                    )
+                    for fact in lost_facts(passage, drawn)
+                    for sentence in [passage.sentences[fact.sentence]]
+                ]
+        return lost[document]
+
+    for claim in judged.claims:
+        if claim.kind != "claim" or not 0 <= claim.turn < len(judged.retrieved):
+            continue
+        for document in judged.retrieved[claim.turn]:
+            fact = next(
+                (
+                    words
+                    for sentence, words in lost_of(document)
+                    if overlap(read(claim.text), sentence) >= CLASH_FROM
+                ),
+                None,
+            )
+            if fact is not None:
+                detail = f"P{document + 1}: {visible_line(fact, 160)}"
+                yield Finding(FindingKind.LOST_FACT, detail, claim.id, turn=claim.turn)
+                break
+
+
+def _is_all_drawn(passage: str, truths: Sequence[CheckedTruth]) -> bool:
+    """Whether truths repeat all of a passage letter for letter, so that nothing of it was lost.
+
+    The embedded judge takes sentences as they stand; reading their words is most of a check.
+    """
+    texts = {each.text for each in truths}
+    for truth in sorted(texts, key=len, reverse=True):
+        if len(truth) >= _SENTENCE_FROM:
+            passage = passage.replace(truth, "\n")
+    left = (each.strip() for each in passage.split("\n"))
+    return all(each in texts or not _WORD_CHARACTER.search(each) for each in left)
+
+
+def _polarity(labels: LabelSet, label: str | None) -> Polarity | None:
+    return labels.label(label).polarity if label is not None and label in labels.names else None

@@ -1,0 +1,151 @@
+"""Facts of a passage that no truth covers: what truth extraction lost, so that no judge saw it.
+
+Lexical: a fact counts as lost when its decisive words (numbers, names, dates, negations) or the
+words of a condition are in no truth that speaks of the same sentence, and a whole sentence when no
+truth speaks of it at all.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from faithtui.domain.conversation import Span
+from faithtui.domain.text.word_matching import MarkKind, ReadText, Word, weights_of
+
+SPEAKS_FROM = 0.3
+"""Share of a sentence's weight from which a truth speaks of it."""
+_COVERED_FROM = 0.5
+"""Share of a condition's words that has to be in truths that have a condition themselves."""
+_WORDS_OF_A_FACT = 4
+"""A sentence with fewer telling words is a heading or a menu entry more often than a fact."""
+_CLAUSE_END = re.compile(r"[,;:—–()]|\.(?=\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class LostFact:
+    """A stretch of a passage that no truth covers."""
+
+    span: Span
+    """The words that were lost: a condition up to its end, a sentence, or the sentence around
+    single words."""
+    sentence: int
+    """Index of the sentence."""
+    kinds: tuple[MarkKind, ...]
+    """What was dropped; () for a sentence of which no truth speaks."""
+    words: tuple[Span, ...] = ()
+    """The decisive words that were dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnTruths:
+    """Truths, indexed once for all passages that are compared with them."""
+
+    truths: tuple[ReadText, ...]
+    holders: Mapping[str, Sequence[int]]
+    """For each stem, the truths that have it."""
+    negated: frozenset[int]
+    """Truths with a negation."""
+    conditional: frozenset[int]
+    """Truths with a condition or a negation."""
+
+    @classmethod
+    def of(cls, truths: Iterable[ReadText]) -> "DrawnTruths":
+        """Index truths."""
+        kept = tuple(truths)
+        holders: dict[str, list[int]] = {}
+        for number, each in enumerate(kept):
+            for stem in each.vocabulary:
+                holders.setdefault(stem, []).append(number)
+        negated = frozenset(
+            number
+            for number, each in enumerate(kept)
+            if any(word.kind == "negation" for word in each.words)
+        )
+        with_condition = frozenset(
+            number
+            for number, each in enumerate(kept)
+            if any(word.kind == "condition" for word in each.words)
+        )
+        return cls(kept, holders, negated, negated | with_condition)
+
+    def has(self, stem: str, among: AbstractSet[int]) -> bool:
+        """Whether one of some truths has a word."""
+        return not among.isdisjoint(self.holders.get(stem, ()))
+
+
+def lost_facts(passage: ReadText, drawn: DrawnTruths) -> tuple[LostFact, ...]:
+    """List what a passage says and no truth does.
+
+    Args:
+        passage: The passage.
+        drawn: Everything the judge drew in the conversation: what another passage says as well
+            was not lost.
+
+    Returns:
+        In reading order, at most one per sentence. () without truths: then nothing was drawn at
+        all, which is another matter.
+    """
+    if not drawn.truths:
+        return ()
+    found = []
+    for index in range(len(passage.sentences)):
+        fact = _lost_in(passage, index, drawn)
+        if fact is not None:
+            found.append(fact)
+    return tuple(found)
+
+
+def _lost_in(passage: ReadText, index: int, drawn: DrawnTruths) -> LostFact | None:
+    words = passage.words_in(index)
+    weights = weights_of(words)
+    if not weights:
+        return None
+    total = sum(weights.values())
+    shared: dict[int, int] = {}
+    for stem, weight in weights.items():
+        for number in drawn.holders.get(stem, ()):
+            shared[number] = shared.get(number, 0) + weight
+    speaking = {each for each, weight in shared.items() if weight >= SPEAKS_FROM * total}
+    if not speaking:
+        if len(weights) < _WORDS_OF_A_FACT:
+            return None
+        return LostFact(passage.sentences[index], index, ())
+    condition = _condition(passage, index, words)
+    if condition is not None and not _is_covered(condition, speaking, drawn):
+        span = Span(condition[0].span.start, condition[-1].span.end)
+        return LostFact(span, index, ("condition",), (condition[0].span,))
+    negated = not speaking.isdisjoint(drawn.negated)
+    dropped = [
+        word
+        for word in words
+        if (word.kind in ("number", "name", "date") and not drawn.has(word.stem, speaking))
+        or (word.kind == "negation" and not negated)
+    ]
+    if not dropped:
+        return None
+    kinds = tuple(dict.fromkeys(word.kind for word in dropped))
+    return LostFact(passage.sentences[index], index, kinds, tuple(word.span for word in dropped))
+
+
+def _condition(passage: ReadText, index: int, words: Sequence[Word]) -> list[Word] | None:
+    """Find the words of a condition: from its first word to the end of the clause."""
+    sentence = passage.sentences[index]
+    for number, word in enumerate(words):
+        if word.kind != "condition":
+            continue
+        ends = _CLAUSE_END.search(passage.text, word.span.end, sentence.end)
+        end = ends.start() if ends else sentence.end
+        clause = [each for each in words[number:] if each.span.end <= end]
+        if weights_of(clause):
+            return clause
+    return None
+
+
+def _is_covered(condition: Sequence[Word], speaking: AbstractSet[int], drawn: DrawnTruths) -> bool:
+    """Say whether truths with a condition or a negation have most words of this one."""
+    weights = weights_of(condition)
+    touching = {number for stem in weights for number in drawn.holders.get(stem, ())}
+    conditional = (speaking | touching) & drawn.conditional
+    kept = sum(weight for stem, weight in weights.items() if drawn.has(stem, conditional))
+    return kept >= _COVERED_FROM * sum(weights.values())

@@ -1,0 +1,43 @@
+"""What judges are called where people read: nobody must take the embedded one for a model."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from faithtui.domain.label_sets import LabelSet, Polarity
+
+OFFLINE_TITLE: Final = "overlap baseline (offline heuristic)"
+"""The embedded judge."""
+
+
+def judge_title(ref: str, calibration: Mapping[str, object] | None = None) -> str:
+    """Name a judge for people: its reference, but what it is for the embedded one.
+
+    Args:
+        ref: What the user calls it.
+        calibration: How its probabilities were recalibrated, as a run keeps it; None: as shipped.
+    """
+    title = OFFLINE_TITLE if ref == "offline" else ref
+    if calibration is None:
+        return title
+    return f"{title}, recalibrated on {calibration['labels']} labels"
+
+
+def judged_meaning(ref: str, label: str, labels: LabelSet) -> str:
+    """Say what a label means as a word of a judge.
+
+    A clash that the embedded judge sees between words is a reason to look, not a contradiction.
+
+    Args:
+        ref: What the user calls the judge.
+        label: Name of a label of `labels`.
+        labels: The metric's vocabulary. Only where it tells "not addressed" from what is bad does
+            a bad label claim a contradiction.
+
+    Raises:
+        KeyError: No label of the set has this name.
+    """
+    found = labels.label(label)
+    contradicts = found.polarity is Polarity.BAD and any(
+        each.polarity is Polarity.UNSURE for each in labels.labels
+    )
+    return "possible contradiction" if ref == "offline" and contradicts else found.meaning

@@ -1,0 +1,151 @@
+"""What people said, so that it can travel: acts with names that hold in every store.
+
+Nothing in here is a database key. A conversation is named by its source and key, a claim by its
+conversation, kind, turn and digest, a run by what it was and when, an act by its `uid`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from faithtui.domain.annotations import Action, Mark
+from faithtui.domain.conversation import Span
+from faithtui.domain.verdicts import ClaimKind
+
+LARGEST_CLOCK = 1 << 53
+"""A logical clock beyond this is no count of acts; every later act would have to go beyond it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationName:
+    """A conversation, whichever store it is in."""
+
+    source: str
+    key: str
+    content_hash: str
+    """Of its turns; see `conversation.content_hash`. Other turns are another conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimName:
+    """What an act is about."""
+
+    conversation: ConversationName
+    kind: ClaimKind
+    turn: int
+    digest: str
+    """Of the normalised text; of a statement, of its document and the normalised text."""
+    document: str | None = None
+    """Hash of the document that a statement belongs to; None for the other kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimText:
+    """What a claim says, for stores in which nobody extracted it."""
+
+    text: str
+    """Empty for a whole answer."""
+    span: Span | None = None
+    imported: bool = False
+    """It came with the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """A run, recognised in copies of the store it was made in."""
+
+    metric: str
+    judge: str
+    judge_fingerprint: str
+    prompt_digest: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnClaim:
+    """A claim of a sample."""
+
+    claim: ClaimName
+    stratum: str
+    probability: float
+    """In (0, 1]."""
+    shown: bool
+    """Served with the judge's word in view."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleText:
+    """How a queue was drawn, and what was drawn."""
+
+    uid: str
+    name: str
+    kind: str
+    run: RunName
+    reviewer: str
+    design: str
+    stratified_by: tuple[str, ...]
+    seed: int
+    blind: bool
+    shown_share: float
+    frame: int
+    strata: tuple[tuple[str, int, int], ...]
+    """Name, population and drawn of each."""
+    created_at: datetime
+    closed_at: datetime | None
+    decision: str | None
+    claims: tuple[DrawnClaim, ...]
+    """In drawn order."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelineText:
+    """A version of the guideline."""
+
+    digest: str
+    text: str
+    author: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ToldAct:
+    """One row of the log."""
+
+    uid: str
+    clock: int
+    claim: ClaimName
+    reviewer: str
+    action: Action
+    created_at: datetime
+    verdict: str | None = None
+    note: str | None = None
+    target: str | None = None
+    """`uid` of the act this one withdraws or restores."""
+    batch: str | None = None
+    scale: str | None = None
+    raw_label: str | None = None
+    run: RunName | None = None
+    judge_verdict: str | None = None
+    saw_judge: bool = False
+    seconds: float | None = None
+    code: str | None = None
+    mark: Mark | None = None
+    sample: str | None = None
+    """`uid` of the sample the claim was served from."""
+    stratum: str | None = None
+    probability: float | None = None
+    guideline: str | None = None
+    """Digest of the guideline that was in force."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Acts and all they refer to."""
+
+    acts: tuple[ToldAct, ...] = ()
+    """In the order of the log: by clock, then by `uid`."""
+    claims: Mapping[ClaimName, ClaimText] = field(default_factory=dict)
+    """Every claim that an act or a sample names."""
+    samples: tuple[SampleText, ...] = ()
+    guidelines: tuple[GuidelineText, ...] = ()
+    """In the order in which they were set."""

@@ -1,0 +1,65 @@
+"""Quotations in reasons, and whether they stand anywhere."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.domain.integrity.invented_quotes import FEWEST_WORDS, Quotable, quotes_in
+
+TEXTS = (
+    "Return labels are free for defective items – if you ask us.",
+    'The manual says: "never open the lid" and so on.\nIt has two pages.',
+)
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("no quotation at all", ()),
+        ("a “term” and an “odd little name” are too short", ()),
+        ("it says “labels are free for all”", ("labels are free for all",)),
+        ('it says "labels are free for all"', ("labels are free for all",)),
+        ("es sagt „die Schilder sind immer frei“.", ("die Schilder sind immer frei",)),
+        ("il dit « les cartes sont gratuites ici »", ("les cartes sont gratuites ici",)),
+        ("“one two three four” twice: “one two three four”", ("one two three four",)),
+        ('an inch is 1" and a foot is 12 of them', ()),
+    ],
+)
+def test_what_stands_between_marks_is_a_quotation(reason: str, expected: tuple[str, ...]) -> None:
+    assert quotes_in(reason) == expected
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Return labels are free for defective items",
+        "RETURN  LABELS are\nfree for defective items.",
+        "return labels are free … if you ask us",
+        "labels are free [...] items - if you ask us",
+        "[Return] labels are free for defective items",
+        "the manual says: “never open the lid”",
+        "never open the lid' and so on. it has two pages",
+    ],
+)
+def test_a_quotation_is_found_however_it_is_set(quote: str) -> None:
+    assert Quotable(TEXTS).holds(quote)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "return labels are never free for defective items",
+        "labels are free for all items",
+        "if you ask us … return labels are free",
+        "labels are free for defective items. The manual says",
+    ],
+)
+def test_changed_words_another_order_and_two_texts_are_not_found(quote: str) -> None:
+    assert not Quotable(TEXTS).holds(quote)
+
+
+@given(st.text(alphabet=st.characters(exclude_characters='“”„«»"')), st.text(), st.text())
+def test_whatever_is_copied_is_found(text: str, before: str, after: str) -> None:
+    for quote in quotes_in(f"it says “{text}”"):
+        assert len(quote.split()) >= FEWEST_WORDS
+        assert Quotable([f"{before} {text} {after}"]).holds(quote)

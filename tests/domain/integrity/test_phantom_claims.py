@@ -1,0 +1,51 @@
+from faithtui.domain.integrity.phantom_claims import Origin, origin_of
+from faithtui.domain.text.word_matching import read_text
+
+
+def origin(claim: str, answer: str, *before: str) -> Origin:
+    return origin_of(read_text(claim), read_text(answer), [read_text(text) for text in before])
+
+
+def stems(words: tuple[object, ...]) -> list[str]:
+    return [str(getattr(word, "stem", "")) for word in words]
+
+
+def test_a_rewording_is_no_phantom() -> None:
+    found = origin("The return window is 30 days.", "Our window for returns is thirty days long.")
+    assert found.added == ()
+    assert not found.is_phantom
+
+
+def test_a_name_from_the_question_is_resolved() -> None:
+    found = origin("Einstein got the prize in 1921.", "He got the prize in 1921.", "Einstein?")
+    assert stems(found.resolved) == ["einstein"]
+    assert not found.is_phantom
+
+
+def test_an_added_number_name_date_or_negation_makes_a_phantom() -> None:
+    answer = "Labels are free for members."
+    for claim in (
+        "Labels are free for 5 members.",
+        "Labels are free for members in Berlin.",
+        "Labels are free for members since 2019.",
+        "Labels are not free for members.",
+    ):
+        assert origin(claim, answer).is_phantom, claim
+
+
+def test_one_added_word_is_style_and_many_are_not() -> None:
+    answer = "Labels are free for members."
+    assert not origin("Shipping labels are free for members.", answer).is_phantom
+    assert origin("Parcels leave quickly overnight.", answer).is_phantom
+
+
+def test_an_answer_that_denies_in_other_words_is_no_phantom() -> None:
+    assert not origin("Labels are not free.", "Labels are never free.").is_phantom
+
+
+def test_a_claim_without_telling_words_is_no_phantom() -> None:
+    assert not origin("It is.", "Labels are free.").is_phantom
+
+
+def test_a_misspelt_word_is_found() -> None:
+    assert origin("The colour is red.", "The color is red.").added == ()

@@ -1,0 +1,65 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM, SEVERITY, Polarity
+
+
+@pytest.mark.parametrize(
+    ("word", "label"),
+    [
+        ("yes", "yes"),
+        (" YES\n", "yes"),
+        ("No", "no"),
+        ("idk", "idk"),
+        ("borderline", "idk"),
+        ("Borderline ", "idk"),
+    ],
+)
+def test_a_word_is_read_up_to_case_and_space(word: str, label: str) -> None:
+    assert FAITHFULNESS.read(word) == label
+
+
+@pytest.mark.parametrize(
+    "word", ["", " ", "yes.", "yes, clearly", "not", "no!", "yesterday", "x", "maybe", "**yes**"]
+)
+def test_no_label_is_guessed_from_a_word_that_merely_contains_it(word: str) -> None:
+    assert FAITHFULNESS.read(word) is None
+
+
+@given(st.text())
+def test_reading_gives_a_label_of_the_set_or_none(word: str) -> None:
+    assert FAITHFULNESS.read(word) in (*FAITHFULNESS.names, None)
+
+
+def test_every_name_means_itself_and_has_a_label() -> None:
+    for name in FAITHFULNESS.names:
+        assert FAITHFULNESS.read(name) == name
+        assert FAITHFULNESS.label(name).name == name
+
+
+def test_names_come_in_the_order_screens_list_them() -> None:
+    assert FAITHFULNESS.names == ("yes", "no", "idk")
+    assert [label.letter for label in FAITHFULNESS.labels] == ["Y", "N", "?"]
+    assert [label.polarity for label in FAITHFULNESS.labels] == [
+        Polarity.GOOD,
+        Polarity.BAD,
+        Polarity.UNSURE,
+    ]
+
+
+@pytest.mark.parametrize("name", ["borderline", "YES", NOT_A_CLAIM])
+def test_a_name_outside_the_set_has_no_label(name: str) -> None:
+    with pytest.raises(KeyError, match=name):
+        FAITHFULNESS.label(name)
+
+
+def test_letters_tell_labels_apart() -> None:
+    letters = [label.letter for label in FAITHFULNESS.labels]
+    assert len(set(letters)) == len(letters)
+    assert all(len(letter) == 1 for letter in letters)
+
+
+def test_severity_ranks_every_label_once_and_no_highest() -> None:
+    assert sorted(SEVERITY, key=SEVERITY.__getitem__) == ["yes", "1", "idk", "no", "0"]
+    assert set(SEVERITY) == {*FAITHFULNESS.names, *INFERENCE.names}
