@@ -65,8 +65,6 @@ COMMANDS = [
     "demo --no-app",
     "nonsense",
 ]
-QUICK = ("runs --json",)
-"""Tried in every run of the tests; seven processes each take a while."""
 
 
 @dataclass(frozen=True)
@@ -159,10 +157,8 @@ def ended(process: Any, own: Path) -> Ended:
 WAYS = ("plain", "reader gone", "full", "no stdout", "no stderr", "no stdin", "full talk")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [pytest.param(line, marks=[] if line in QUICK else pytest.mark.thorough) for line in COMMANDS],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("line", COMMANDS)
 def test_every_command_ends_in_order_whatever_becomes_of_its_streams(home: Path, line: str) -> None:
     words = line.split()
     with ExitStack() as stack:

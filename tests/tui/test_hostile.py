@@ -151,7 +151,7 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
             drawn = draw(store.samples.frame(run), plan)
             store.samples.add(run, "ann", drawn, plan, name=text[:5000] or "x")
             store.saved_views.save(
-                "conversations", SavedView(text[:5000] or "x", text[:5000], text[:200])
+                "conversations", SavedView(text[:200] or "x", text[:5000], text[:200])
             )
             store.guidelines.set(text[:5000] or "x", text[:5000] or "x")
         entries = tuple(
@@ -223,7 +223,7 @@ async def test_findings_with_hostile_details_are_drawn_literally(tmp_path: Path)
             assert forbidden(text) == set()
 
 
-@pytest.mark.parametrize("note", ["one\ntwo", "x" * 1_000_000, "a\x1b[2Jb", "\u202eabc"])
+@pytest.mark.parametrize("note", ["one\ntwo", "x" * 100_000, "a\x1b[2Jb", "\u202eabc"])
 async def test_a_note_that_a_line_cannot_hold_is_left_as_it_is(tmp_path: Path, note: str) -> None:
     path = tmp_path / "noted.db"
     shop(path)
