@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from faithtui.domain.annotations import Action
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.environment import Circumstances
-from faithtui.errors import JudgeUnavailable
+from faithtui.errors import JudgeRefused
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -34,7 +34,8 @@ def three(tmp_path: Path) -> Path:
     """Make a store with three runs over two conversations, one of which failed in the first run."""
     path = tmp_path / "three.db"
     with store_with(path, [conversation("a", 2), conversation("b", 1)]) as store:
-        broken = failing(JudgeUnavailable("down"), lambda request: "b-0" in request.prompt)
+        # Refused, not unavailable: how long an outage is waited for is no part of this.
+        broken = failing(JudgeRefused("no", raw="no"), lambda request: "b-0" in request.prompt)
         judge = opened_judge(broken)
         asyncio.run(
             runner.execute(
