@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import plural, put, put_document, put_json, put_written, say
+from faithtui.cli.output import plural, print_file_name, put, put_document, put_json, say
 from faithtui.config import load_settings
 from faithtui.domain.label_bundle import ConversationName
 from faithtui.domain.text.sanitizing import visible_line
@@ -47,7 +47,7 @@ def export(
             put_document(label_lines(opened, chosen, reviewers))
             return 0
         export_labels(opened, output, chosen, reviewers, force=force)
-    put_written(output, as_json=as_json)
+    print_file_name(output, as_json=as_json)
     return 0
 
 

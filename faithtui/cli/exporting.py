@@ -6,7 +6,7 @@ from pathlib import Path
 
 from faithtui.cli import bundling
 from faithtui.cli.opening import open_store, run_id
-from faithtui.cli.output import plural, put_document, put_written, say
+from faithtui.cli.output import plural, print_file_name, put_document, say
 from faithtui.config import load_settings
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split
@@ -83,7 +83,7 @@ def export(store: Path | None, order: Order, *, as_json: bool) -> int:
         if opening is not None:
             say(opening.sentence)
     if order.output is not None:
-        put_written(order.output, as_json=as_json)
+        print_file_name(order.output, as_json=as_json)
     return 0
 
 

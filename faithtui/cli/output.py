@@ -81,7 +81,7 @@ def put_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=True, allow_nan=False), flush=True)
 
 
-def put_written(path: Path, *, as_json: bool) -> None:
+def print_file_name(path: Path, *, as_json: bool) -> None:
     """Print the name of a file that was written; not into what may have been written to itself."""
     if not path.is_file():  # a device or a pipe, such as stdout
         return

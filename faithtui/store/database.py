@@ -370,7 +370,7 @@ class Database:
                     f"the last changes of {self.path} stand in a file beside it, which cannot be "
                     "read where nothing can be written; copy both to another directory"
                 ) from error
-            self._still = _known_by(self.path)
+            self._still = _file_signature(self.path)
             version = self._version_read()
         if version != HEAD:
             raise StoreReadOnly(
@@ -389,7 +389,7 @@ class Database:
         if self._still is None:
             return
         with self._watching, errors_told(self.path):
-            if self._still is None or self._still == _known_by(self.path):
+            if self._still is None or self._still == _file_signature(self.path):
                 return
             self._still = None
             self._readers.dispose()
@@ -578,7 +578,7 @@ class Database:
         self._readers.dispose()
 
 
-def _known_by(path: Path) -> tuple[int, int, int]:
+def _file_signature(path: Path) -> tuple[int, int, int]:
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
 

@@ -40,7 +40,7 @@ def cautions(
     """
     claims, answers = report.claims, report.answers
     found = [
-        *_unfinished(unfinished),
+        *_warn_of_unfinished_run(unfinished),
         *_integrity(soundness, integrity),
         *_level(claims),
         *_level(answers),
@@ -64,7 +64,7 @@ def cautions(
     return tuple(sorted(found, key=lambda caution: _ORDER.index(caution.severity)))
 
 
-def _unfinished(sentence: str) -> Iterator[Caution]:
+def _warn_of_unfinished_run(sentence: str) -> Iterator[Caution]:
     """Warn that figures are of a part of the run, and nobody drew that part at random."""
     if sentence:
         about = (Figure.RATE, Figure.AGREEMENT, Figure.COVERAGE)
