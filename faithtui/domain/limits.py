@@ -20,7 +20,7 @@ class Limit:
     what: str
     """Its name in a sentence, such as `a note`."""
     most: int
-    unit: Literal["characters", "bytes", "words", "values"]
+    unit: Literal["characters", "bytes", "bytes of text in memory", "words", "values"]
     way_out: str
     """What to do instead, in words that follow a semicolon."""
 
@@ -63,6 +63,16 @@ RECORD_VALUES = Limit(
 )
 """Numbers, texts, lists and objects together, counted by brackets and commas, of which texts have
 some too. Each takes a hundred bytes of memory and more, whatever it takes in the file."""
+
+RECORD_TEXTS = Limit(
+    "a record",
+    40 * MB,
+    "bytes of text in memory",
+    "split the conversation or its documents: one emoji makes each character of its text take four "
+    "bytes, one dash or curly quotation mark two",
+)
+"""All its strings together. A record of ASCII, or of text in one script of Europe, reaches
+`RECORD` first; so does one whose images are in it, since each string counts by itself."""
 
 IMAGES = Limit(
     "the images of a conversation",

@@ -10,12 +10,15 @@ import io
 import json
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from faithtui.domain.limits import RECORD, RECORD_VALUES
+import jiter
+
+from faithtui.domain.limits import RECORD, RECORD_TEXTS, RECORD_VALUES
 from faithtui.errors import InputError
 from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
 
@@ -102,7 +105,7 @@ def _records(path: Path, *, with_arrays: bool) -> Iterator[JsonRecord]:
                 raise InputError(f"is {other}; {expected}")  # noqa: TRY301  # named below
             cut = cut_array if is_array else cut_lines
             for raw in cut(file, RECORD.most):
-                if is_array or not isinstance(raw.text, str) or raw.text.strip(_BLANK):
+                if is_array or not _is_blank(raw):
                     parsed = _record(raw, path)
                     del raw  # a large one is not held while what it says is dealt with,
                     yield parsed
@@ -118,14 +121,26 @@ def _records(path: Path, *, with_arrays: bool) -> Iterator[JsonRecord]:
         raise InputError(f"cannot be read: {reason}", path=path) from error
 
 
+def _is_blank(raw: RawRecord) -> bool:
+    match raw.text:
+        case str(text):
+            return not text.strip(_BLANK)
+        case bytes(data):
+            return data.isspace()
+        case _:
+            return False
+
+
 def _record(raw: RawRecord, path: Path) -> JsonRecord:
     """Parse one record; the error is its value when it cannot be used."""
     found: dict[str, object] | str
     match raw.text:
         case None:
             found = RECORD.problem(raw.size) or ""
-        case UnicodeDecodeError(start=start, object=data):
-            found = f"byte {start + 1} (0x{data[start]:02x}) is not UTF-8; save the file as UTF-8"
+        case UnicodeDecodeError() as undecodable:
+            found = _not_utf8(undecodable)
+        case bytes(data):
+            found = _large_object_in(data)
         case text:
             found = _object_in(text)
     if isinstance(found, str):
@@ -203,8 +218,51 @@ def _object_in(text: str) -> dict[str, object] | str:
     else:
         if isinstance(clean, dict):
             return clean
-        reason = f"is {shortened(clean)}; expected a JSON object"
+        reason = _not_an_object(clean)
     return reason
+
+
+def _not_an_object(value: object) -> str:
+    return f"is {shortened(value)}; expected a JSON object"
+
+
+def _not_utf8(error: UnicodeDecodeError) -> str:
+    byte = error.object[error.start]
+    return f"byte {error.start + 1} (0x{byte:02x}) is not UTF-8; save the file as UTF-8"
+
+
+def _large_object_in(data: bytes) -> dict[str, object] | str:
+    """Parse one record from its bytes, as `_object_in` does from a text.
+
+    What this parser refuses goes to the other one, for the message and for lone surrogates.
+    """
+    too_many = RECORD_VALUES.problem(sum(map(data.count, (b",", b"[", b"{"))))
+    if too_many is not None:
+        return f"holds too much: {too_many}"
+    try:
+        value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+        clean = _storable(value, depth=1)
+    except (ValueError, _Unusable):
+        try:
+            return _object_in(data.decode())
+        except UnicodeDecodeError as error:
+            return _not_utf8(error)
+    if not isinstance(clean, dict):
+        return _not_an_object(clean)
+    return RECORD_TEXTS.problem(_text_bytes(clean)) or clean
+
+
+def _text_bytes(value: object) -> int:
+    """Count the bytes of memory of all strings; not of keys, which are few and shared."""
+    match value:
+        case str():
+            return sys.getsizeof(value)
+        case list():
+            return sum(map(_text_bytes, value))
+        case dict():
+            return sum(map(_text_bytes, value.values()))
+        case _:
+            return 0
 
 
 def _with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -231,6 +289,8 @@ def _storable(value: object, depth: int) -> object:
     """Replace lone surrogates and NULs by U+FFFD, in keys too, and refuse bottomless nesting."""
     if isinstance(value, str):
         return _NOT_STORABLE.sub("�", value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _Unusable("holds a number which is too large")
     if not isinstance(value, dict | list):
         return value
     if depth > MAX_DEPTH:

@@ -16,6 +16,9 @@ from faithtui.errors import InputError
 _CHUNK = 1 << 18
 """Bytes read at a time."""
 
+LARGE = 4 << 20
+"""Bytes of a record from which its memory counts, so that it stays bytes until it is parsed."""
+
 _SPACE = b" \t\r\n"
 _ENDS = tuple(_SPACE[place : place + 1] for place in range(len(_SPACE)))
 _IN_TEXT = re.compile(rb'["\\]')
@@ -35,9 +38,10 @@ class RawRecord:
     """Bytes of the file up to its end."""
     size: int
     """Its bytes, without the white space around it in an array, and without the line end."""
-    text: str | UnicodeDecodeError | None
+    text: str | bytes | UnicodeDecodeError | None
     """None: there were more bytes than may be held. Decoded here, so that the bytes are let go
-    before it is parsed."""
+    before it is parsed. Bytes when it is large: one emoji makes a text of four bytes a
+    character."""
 
 
 def cut_lines(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
@@ -171,9 +175,11 @@ class _Element:
 
 def _decode_utf8(
     data: bytes | bytearray, size: int, *, is_first: bool = False
-) -> str | UnicodeDecodeError:
+) -> str | bytes | UnicodeDecodeError:
     """Read the first bytes as UTF-8, without copying them; the error is the value."""
     start = len(codecs.BOM_UTF8) if is_first and data.startswith(codecs.BOM_UTF8) else 0
+    if size > LARGE:
+        return bytes(data[start:size])
     try:
         with memoryview(data) as view:
             return str(view[start:size], "utf-8")

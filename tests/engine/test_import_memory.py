@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.limits import MB, RECORD
+from faithtui.domain.limits import MB, RECORD, RECORD_TEXTS
 
 PEAK = """
 import resource, subprocess, sys
@@ -112,3 +112,34 @@ def test_600_mb_and_records_of_31_mb_stay_below_300_mb(tmp_path: Path) -> None:
         code, peak, err = imported(folder, parts)
         assert code == 0, err
         assert peak < MOST_MB, name
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("character", ["\N{EN DASH}", "\N{GRINNING FACE}"])
+@pytest.mark.parametrize("ensure_ascii", [True, False])
+@pytest.mark.parametrize("documents", [1, 600])
+def test_wide_characters_stay_below_300_mb(
+    tmp_path: Path, character: str, ensure_ascii: bool, documents: int
+) -> None:
+    """One dash makes each character of a text take two bytes of memory, one emoji four."""
+
+    def parts(characters: int) -> Iterator[bytes]:
+        for number in range(2):
+            text = character + "The depot is open. " * (characters // documents // 19)
+            reply = {"role": "assistant", "content": "Open.", "retrieval_context": []}
+            reply["retrieval_context"] = [f"{place} {text}" for place in range(documents)]
+            turns = [{"role": "user", "content": "Is it?"}, reply]
+            record = {"id": f"c{number}", "turns": turns}
+            yield json.dumps(record, ensure_ascii=ensure_ascii).encode() + b"\n"
+
+    width = 2 if character == "\N{EN DASH}" else 4
+    for characters, refused in (
+        (RECORD_TEXTS.most * 9 // 10 // width, 0),
+        (RECORD.most * 9 // 10, 2),
+    ):
+        folder = tmp_path / str(refused)
+        folder.mkdir()
+        code, peak, err = imported(folder, parts(characters))
+        assert code == (3 if refused else 0), err
+        assert err.count("bytes of text in memory") == refused
+        assert peak < MOST_MB

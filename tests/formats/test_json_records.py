@@ -46,6 +46,57 @@ def loaded(found: RawRecord) -> Any:
     return json.loads(found.text)
 
 
+def read(data: bytes, large: int, path: Path) -> list[object]:
+    """Read a file whose records count as large from so many bytes; errors as their sentences."""
+    path.write_bytes(data)
+    before, json_records.LARGE = json_records.LARGE, large
+    try:
+        return [
+            str(each.found) if isinstance(each.found, InputError) else each.found
+            for each in read_json_records(path)
+        ]
+    finally:
+        json_records.LARGE = before
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=5), JSON, max_size=3), max_size=5), st.booleans())
+def test_a_large_record_is_read_as_a_small_one(
+    tmp_path_factory: pytest.TempPathFactory, values: list[Any], is_ascii: bool
+) -> None:
+    path = tmp_path_factory.mktemp("large") / "records.jsonl"
+    text = "\n".join(json.dumps(value, ensure_ascii=is_ascii) for value in values)
+    assert read(text.encode(errors="surrogatepass"), 0, path) == read(
+        text.encode(errors="surrogatepass"), 1000, path
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"a": 1, "a": 2}',
+        b'{"a": {"b": 1, "b": 2}}',
+        b'{"a": 1e999}',
+        b'{"a": NaN}',
+        b'{"a": "\\ud800 \\u0000"}',
+        b'{"a": "\xff"}',
+        b'{"a": ' + b"[" * 70 + b"]" * 70 + b"}",
+        b'{"a": ' + b"[" * 300 + b"]" * 300 + b"}",
+        b'{"a": ' + b"9" * 5000 + b"}",
+        b'{"a": 123456789012345678901234567890, "b": -0.0, "c": 1E5}',
+        b'{"a": 1} x',
+        b'{"a": "\t"}',
+        b'\xef\xbb\xbf{"a": 1}',
+        b"[1]",
+        b'"text"',
+        b" " * 80,
+    ],
+)
+def test_a_large_record_is_refused_as_a_small_one(tmp_path: Path, line: bytes) -> None:
+    data = b'{"first": "line"}\n' + line + b'\n{"last": "line"}'
+    path = tmp_path / "records.jsonl"
+    assert read(data, 0, path) == read(data, 1000, path)
+
+
 @given(
     st.lists(JSON, max_size=5),
     st.sampled_from([None, 1, 2]),
