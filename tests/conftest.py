@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from faithtui.store.backups import parts_of
 from faithtui.store.database import Database
+from faithtui.store.file.backups import parts_of
 
 # Without a deadline: a loaded machine is no failure. Derandomised, so that a run says the same
 # twice; `HYPOTHESIS_PROFILE=explore` looks further, with other examples each time.

@@ -6,8 +6,8 @@ from faithtui.cli.opening import make_store_directory, store_path
 from faithtui.cli.output import plural, put, put_json, say
 from faithtui.config import load_settings
 from faithtui.errors import StoreError
-from faithtui.store.backups import back_up, restore
-from faithtui.store.salvage import salvage
+from faithtui.store.file.backups import back_up, restore
+from faithtui.store.file.salvage import salvage
 
 
 def make_backup(store: Path | None, file: Path, *, as_json: bool) -> int:

@@ -188,8 +188,8 @@ def _is_meant(*, yes: bool) -> bool:
 def _where_copies_may_be(store: Path, kind: "DeletionKind") -> str:
     from faithtui.logbook import PROMPTS_FILE
     from faithtui.paths import log_dir
-    from faithtui.store.backups import copies_of
     from faithtui.store.deletion_records import DeletionKind
+    from faithtui.store.file.backups import copies_of
 
     back = {
         DeletionKind.RUN: "its verdicts do not come back; a new run asks the judge again",

@@ -22,8 +22,8 @@ from faithtui.judges.providers.endpoints import is_ours
 from faithtui.judges.registry import missing_key
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
-from faithtui.store.backups import copies_of, parts_left_by_kills
-from faithtui.store.places import network_drive_of, open_to_others
+from faithtui.store.file.backups import copies_of, parts_left_by_kills
+from faithtui.store.file.location import network_drive_of, open_to_others
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from faithtui.cli.opening import open_store
 from faithtui.cli.output import Column, put, put_json, put_table, say
 from faithtui.config import load_settings
 from faithtui.errors import ConfigError, InputError
-from faithtui.store.guidelines import Guideline
+from faithtui.store.annotations.guidelines import Guideline
 
 _STDIN = Path("-")
 ACTIONS = ("show", "set", "history")

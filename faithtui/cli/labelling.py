@@ -24,8 +24,8 @@ from faithtui.engine.review.sample_queues import (
     spot_check_request,
 )
 from faithtui.errors import ConfigError
-from faithtui.store.frames import STRATA
-from faithtui.store.sample_records import SampleRow
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.tui.queue import ClaimQueue, sample_queue
 
 if TYPE_CHECKING:

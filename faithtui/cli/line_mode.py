@@ -26,7 +26,7 @@ from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.limits import NOTE
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import FaithtuiError
-from faithtui.store.blinding import answered, blinded
+from faithtui.store.annotations.blinding import answered, blinded
 from faithtui.store.records import ReviewView
 from faithtui.tui import format as fmt
 from faithtui.tui.described import spec_of

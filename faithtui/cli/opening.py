@@ -69,7 +69,7 @@ def open_store(
             "and faithtui demo shows one"
         )
     opened = Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
-    from faithtui.store.places import opening_notes
+    from faithtui.store.file.location import opening_notes
 
     for sentence in opening_notes(opened):
         print(visible(sentence), file=sys.stderr)

@@ -16,7 +16,7 @@ from faithtui.engine.review.recalibration import (
     withdraw,
 )
 from faithtui.errors import ConfigError
-from faithtui.store.recalibrations import StoredRecalibration
+from faithtui.store.calls.recalibrations import StoredRecalibration
 from faithtui.store.store import Store
 
 

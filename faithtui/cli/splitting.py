@@ -10,7 +10,7 @@ from faithtui.config import load_settings
 from faithtui.domain.splits import SPLITS, Split
 from faithtui.engine.review.splits import make_split
 from faithtui.errors import ConfigError
-from faithtui.store.splits import MadeSplit, SplitCount, TestOpening
+from faithtui.store.samples.splits import MadeSplit, SplitCount, TestOpening
 
 ACTIONS = ("show", "make")
 

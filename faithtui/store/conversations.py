@@ -19,12 +19,13 @@ from faithtui.domain.conversation import Conversation, Document, Image, Rating, 
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
-from faithtui.store.codecs import images_from_json, span_from_row
+from faithtui.store.conversation_import import import_batch
 from faithtui.store.database import Database
-from faithtui.store.importing import import_batch
 from faithtui.store.records import ImportCounts, SourceRow, StoredImage
-from faithtui.store.statements import chunks
-from faithtui.store.tables import (
+from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.json_columns import images_from_json, span_from_row
+from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.tables import (
     claim,
     conversation,
     document,
@@ -33,7 +34,6 @@ from faithtui.store.tables import (
     turn,
     turn_document,
 )
-from faithtui.store.texts import storable
 
 _ADDRESS_ONLY = select(image.c.sha256, image.c.url).where(
     image.c.data.is_(None), image.c.url.is_not(None)

@@ -33,9 +33,8 @@ from sqlalchemy import (
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.files import replacing
-from faithtui.store.backups import keep_before_upgrade
-from faithtui.store.checksums import find_changed_rows
-from faithtui.store.faults import (
+from faithtui.store.file.backups import keep_before_upgrade
+from faithtui.store.file.errors import (
     address_of,
     can_write,
     check_path,
@@ -45,9 +44,10 @@ from faithtui.store.faults import (
     read_version,
     retrying,
 )
-from faithtui.store.identity import APPLICATION_ID, HEAD
-from faithtui.store.jobs import Job, Jobs
-from faithtui.store.statements import compiled_for_driver
+from faithtui.store.file.write_queue import Job, Jobs
+from faithtui.store.schema.checksums import find_changed_rows
+from faithtui.store.schema.identity import APPLICATION_ID, HEAD
+from faithtui.store.schema.statements import compiled_for_driver
 
 T = TypeVar("T")
 
@@ -452,7 +452,7 @@ class Database:
         """Run the missing revisions in one transaction."""
         # Before the lock is taken: others wait for it, and on a busy machine this takes seconds.
         # A file that is up to date does without it.
-        from faithtui.store.migrations.upgrade import upgrade
+        from faithtui.store.schema.migrations.upgrade import upgrade
 
         # Revisions that rebuild a table need the rows of others to point at nothing meanwhile;
         # the pragma is ignored inside a transaction. Broken references are looked for at the end.

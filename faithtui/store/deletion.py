@@ -37,9 +37,8 @@ from faithtui.agreement.sampling.draw import CONVERSATIONS, Design, SampleKind
 from faithtui.domain.filters import Ground, Name, Scope, read_filter
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.errors import StoreError
-from faithtui.store.batches import runs_with_questions_out
-from faithtui.store.calls import WORKER_COLUMNS
-from faithtui.store.codecs import AnyRow
+from faithtui.store.calls.batches import runs_with_questions_out
+from faithtui.store.calls.calls import WORKER_COLUMNS
 from faithtui.store.database import Database
 from faithtui.store.deletion_records import (
     NOBODY,
@@ -48,8 +47,12 @@ from faithtui.store.deletion_records import (
     DeletionKind,
     DeletionRow,
 )
-from faithtui.store.frames import frame_of
-from faithtui.store.judge_tables import (
+from faithtui.store.records import WorkerRow
+from faithtui.store.runs.rollups import recount_run, refresh_conversation
+from faithtui.store.samples.sampling_frames import frame_of
+from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.json_columns import AnyRow
+from faithtui.store.schema.judge_tables import (
     batch,
     batch_request,
     fresh_verdict,
@@ -58,9 +61,7 @@ from faithtui.store.judge_tables import (
     recalibration,
     worker,
 )
-from faithtui.store.records import WorkerRow
-from faithtui.store.rollups import recount_run, refresh_conversation
-from faithtui.store.tables import (
+from faithtui.store.schema.tables import (
     claim,
     conversation,
     deletion,
@@ -86,8 +87,7 @@ from faithtui.store.tables import (
     verdict,
     window,
 )
-from faithtui.store.texts import storable
-from faithtui.store.word_index import rebuild_index
+from faithtui.store.search.word_index import rebuild_index
 
 OF_ITEMS: tuple[tuple[Table, str], ...] = (
     (evidence, "evidence"),

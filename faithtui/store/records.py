@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
 from faithtui.domain.integrity.run_summary import NO_COUNTS, NOTHING_JUDGED, Integrity, TextCounts
 from faithtui.domain.scores import Score, ScoreSet
-from faithtui.store.run_records import RunRow as RunRow
-from faithtui.store.run_records import RunSpec as RunSpec
-from faithtui.store.run_records import RunState as RunState
-from faithtui.store.run_records import SavedView as SavedView
+from faithtui.store.runs.run_records import RunRow as RunRow
+from faithtui.store.runs.run_records import RunSpec as RunSpec
+from faithtui.store.runs.run_records import RunState as RunState
+from faithtui.store.runs.run_records import SavedView as SavedView
 
 if TYPE_CHECKING:
     # Only named here, and slow to import.

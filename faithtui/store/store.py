@@ -13,27 +13,27 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from faithtui.store.batches import Batches
-from faithtui.store.bundles import Bundles
-from faithtui.store.calls import Calls
-from faithtui.store.census import census
-from faithtui.store.checksums import refuse_changed_labels
+from faithtui.store.annotations.guidelines import Guidelines
+from faithtui.store.annotations.provenance import Provenance
+from faithtui.store.annotations.raters import Raters
+from faithtui.store.annotations.reviews import Reviews
+from faithtui.store.bundles.bundles import Bundles
+from faithtui.store.calls.batches import Batches
+from faithtui.store.calls.calls import Calls
+from faithtui.store.calls.examples import Examples
+from faithtui.store.calls.recalibrations import Recalibrations
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
 from faithtui.store.deletion import Deletions
-from faithtui.store.details import Details
-from faithtui.store.examples import Examples
-from faithtui.store.findings import Findings
-from faithtui.store.guidelines import Guidelines
-from faithtui.store.provenance import Provenance
-from faithtui.store.raters import Raters
-from faithtui.store.recalibrations import Recalibrations
-from faithtui.store.reviews import Reviews
-from faithtui.store.runs import Runs
-from faithtui.store.samples import Samples
-from faithtui.store.saved_views import SavedViews
-from faithtui.store.search import Search
-from faithtui.store.splits import Splits
+from faithtui.store.runs.claim_details import Details
+from faithtui.store.runs.findings import Findings
+from faithtui.store.runs.runs import Runs
+from faithtui.store.samples.samples import Samples
+from faithtui.store.samples.splits import Splits
+from faithtui.store.schema.checksums import refuse_changed_labels
+from faithtui.store.schema.row_counts import census
+from faithtui.store.search.filters import Search
+from faithtui.store.search.saved_views import SavedViews
 
 T = TypeVar("T")
 

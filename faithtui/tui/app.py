@@ -300,7 +300,7 @@ class FaithApp(LeavingApp):
 
     def _tell_notes(self, store: "Store") -> None:
         """Say what whoever opens this store should know."""
-        from faithtui.store.places import opening_notes
+        from faithtui.store.file.location import opening_notes
 
         for note in opening_notes(store):
             self.notify(shown(note).text, severity="warning", markup=False, timeout=15)
@@ -323,7 +323,7 @@ class FaithApp(LeavingApp):
 
 def _first_look(path: Path) -> "tuple[RunRow, ...] | None":
     """Read the runs without what is slow to import."""
-    from faithtui.store.first_look import first_look
+    from faithtui.store.runs.startup_list import first_look
 
     return first_look(path)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import ConfigError
-from faithtui.store.run_records import RunSpec
+from faithtui.store.runs.run_records import RunSpec
 from faithtui.tui import format as fmt
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from faithtui.domain.filters import (
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.search_words import occurs, places, words_of
-from faithtui.store.run_records import RunRow, RunState
+from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.lines import Piece
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from textual import on, work
 
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.runs.request import RunRequest
-from faithtui.store.run_records import RunState
+from faithtui.store.runs.run_records import RunState
 from faithtui.tui.messages import NewRunWanted, ResumeWanted
 from faithtui.tui.moving import MovingApp
 from faithtui.tui.navigation import holds_keys

@@ -47,4 +47,4 @@ def test_domain_and_metrics_load_no_database_and_no_provider() -> None:
 
 
 def test_a_first_look_at_a_store_loads_no_database_toolkit() -> None:
-    assert loaded_after("import faithtui.store.first_look") == set()
+    assert loaded_after("import faithtui.store.runs.startup_list") == set()

@@ -12,7 +12,7 @@ import sqlite3
 from collections import Counter
 from pathlib import Path
 
-from faithtui.store.codecs import score_units
+from faithtui.store.schema.json_columns import score_units
 from faithtui.store.store import Store
 from tests.store.building import SPEC
 

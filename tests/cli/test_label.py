@@ -15,8 +15,8 @@ from faithtui.domain.scores import ScoringRule, window_score
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import interactions, sliding
 from faithtui.errors import StoreError
+from faithtui.store.annotations.reviews import Reviews
 from faithtui.store.records import ItemState
-from faithtui.store.reviews import Reviews
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result
 from tests.store.building import SPEC

@@ -44,8 +44,8 @@ from faithtui.judges import base as judges
 from faithtui.judges import registry as judge_registry
 from faithtui.metrics import base as metrics
 from faithtui.metrics import registry
-from faithtui.store import judge_tables, tables
-from faithtui.store.schema import METADATA
+from faithtui.store.schema import judge_tables, tables
+from faithtui.store.schema.metadata import METADATA
 from faithtui.store.store import Store
 from faithtui.tui.bindings import key_tables, preset_table
 from faithtui.tui.keymap import completed, preset_keymap

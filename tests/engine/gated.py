@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.store.annotations.reviews import Given
 from faithtui.store.records import CheckedItem, ItemState, RunSpec, RunState
-from faithtui.store.reviews import Given
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, imported, talk, windows_of
 

@@ -17,7 +17,7 @@ from faithtui.engine.runs.events import RunEvent
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.batches import open_batches
 from faithtui.judges.redaction import Redact
-from faithtui.store.batch_records import BatchState
+from faithtui.store.calls.batch_records import BatchState
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.batched import Provider, Twist, come_back, judged, provider

@@ -15,7 +15,7 @@ from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.environment import Circumstances
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, ExportError, InputError
-from faithtui.store.batch_records import BY_FILE
+from faithtui.store.calls.batch_records import BY_FILE
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.batched import answer_to, come_back, judged, provider

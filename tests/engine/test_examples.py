@@ -17,8 +17,8 @@ from faithtui.files import write_text
 from faithtui.formats.examples import example_lines, read_examples
 from faithtui.metrics.examples import MOST_LETTERS, shown_examples
 from faithtui.metrics.registry import METRICS, Entry, build
+from faithtui.store.schema.column_types import storable
 from faithtui.store.store import Store
-from faithtui.store.texts import storable
 from tests.engine.building import store_with
 from tests.engine.learning import judged, label
 

@@ -19,7 +19,7 @@ from faithtui.engine.review.sample_queues import (
     spot_check_request,
 )
 from faithtui.errors import StoreError
-from faithtui.store.sample_records import SampleRow
+from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from tests.store.building import SPEC, assess, imported, talk, windows_of
 

@@ -10,10 +10,10 @@ import pytest
 
 from faithtui.errors import ExportError, StoreBusy, StoreError
 from faithtui.files import put_in_place
-from faithtui.store import backups
-from faithtui.store.backups import back_up, damage_of, restore
-from faithtui.store.identity import HEAD
-from faithtui.store.salvage import salvage
+from faithtui.store.file import backups
+from faithtui.store.file.backups import back_up, damage_of, restore
+from faithtui.store.file.salvage import salvage
+from faithtui.store.schema.identity import HEAD
 from faithtui.store.store import Store
 from tests.store.building import talk
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.store.batch_records import (
+from faithtui.store.calls.batch_records import (
     BY_FILE,
     BatchesOut,
     BatchQuestion,

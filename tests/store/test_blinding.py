@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, SampleId, TruthId
 from faithtui.domain.scores import Score, ScoreSet, ScoreState
-from faithtui.store.blinding import answered, blinded
+from faithtui.store.annotations.blinding import answered, blinded
 from faithtui.store.records import (
     ClaimView,
     EvidenceView,

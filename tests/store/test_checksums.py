@@ -11,9 +11,9 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import runner
 from faithtui.errors import StoreError
-from faithtui.store.backups import damage_of
-from faithtui.store.checksums import CHECKED, MOST_NAMED
-from faithtui.store.salvage import salvage
+from faithtui.store.file.backups import damage_of
+from faithtui.store.file.salvage import salvage
+from faithtui.store.schema.checksums import CHECKED, MOST_NAMED
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 

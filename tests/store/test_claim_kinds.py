@@ -13,7 +13,7 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import ScoreState, ScoringRule, no_score, scored
 from faithtui.domain.verdicts import Claim, Verdict
-from faithtui.store.codecs import rule_from_json, rule_to_json
+from faithtui.store.schema.json_columns import rule_from_json, rule_to_json
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,

@@ -10,8 +10,8 @@ from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.scores import ScoreState, no_score, scored
 from faithtui.errors import StoreError
-from faithtui.store.comparison import compare_view
 from faithtui.store.records import ComparedCell, ItemState
+from faithtui.store.runs.metric_comparison import compare_view
 from faithtui.store.store import Store
 from tests.store.building import FACTS, INFERRED, SUPPORTED, judged, said, spec_of, talk
 from tests.store.test_claim_kinds import answer, claim, statement

@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from faithtui.domain.annotations import Action
 from faithtui.errors import StoreBusy, StoreError
-from faithtui.store.identity import HEAD
+from faithtui.store.schema.identity import HEAD
 from faithtui.store.store import Store
 from tests.store.building import judged, talk
 

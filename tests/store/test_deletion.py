@@ -28,8 +28,8 @@ from faithtui.store.records import (
     SavedView,
     StoredReply,
 )
-from faithtui.store.schema import METADATA
-from faithtui.store.search import ground_of
+from faithtui.store.schema.metadata import METADATA
+from faithtui.store.search.filters import ground_of
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, windows_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.store.first_look import MOST, first_look
 from faithtui.store.records import RunState
+from faithtui.store.runs.startup_list import MOST, first_look
 from faithtui.store.store import Store
 from tests.store.building import SPEC
 

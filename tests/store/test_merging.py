@@ -17,10 +17,10 @@ from faithtui.domain.annotations import Action, HumanVerdict, LabelAct, Mark, ef
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
 from faithtui.domain.label_bundle import LARGEST_CLOCK, Bundle, ClaimName, GuidelineText, ToldAct
-from faithtui.store.merging import Elsewhere
-from faithtui.store.reviews import Given
+from faithtui.store.annotations.reviews import Given
+from faithtui.store.bundles.merge import Elsewhere
+from faithtui.store.schema.column_types import statement_digest, text_hash
 from faithtui.store.store import Store
-from faithtui.store.texts import statement_digest, text_hash
 from tests.store.building import FACTS, Labels, imported, judged, spec_of, talk
 
 LABELS: Labels = {1: ["yes", "no"], 3: ["idk", None]}

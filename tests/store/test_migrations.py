@@ -17,10 +17,10 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import Score, ScoreState, no_score, scored
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
-from faithtui.store.identity import HEAD
-from faithtui.store.migrations.upgrade import upgrade
 from faithtui.store.records import ImportCounts
-from faithtui.store.schema import METADATA
+from faithtui.store.schema.identity import HEAD
+from faithtui.store.schema.metadata import METADATA
+from faithtui.store.schema.migrations.upgrade import upgrade
 from faithtui.store.store import Store
 from tests.store.building import FACTS, RELEVANT, SUPPORTED, said, spec_of, talk
 from tests.store.test_claim_kinds import answer, statement
@@ -32,7 +32,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "databases"
 def revisions() -> list[str]:
     """All revisions, the oldest first."""
     config = Config()
-    config.set_main_option("script_location", "faithtui.store:migrations")
+    config.set_main_option("script_location", "faithtui.store.schema:migrations")
     config.set_main_option("path_separator", "os")
     found = [each.revision for each in ScriptDirectory.from_config(config).walk_revisions()]
     return found[::-1]
@@ -169,7 +169,7 @@ def test_an_upgrade_that_fails_leaves_the_file_as_it_was(
 
     shutil.copy(FIXTURES / "v10.sqlite", path)
     before = path.read_bytes()
-    monkeypatch.setattr("faithtui.store.migrations.upgrade.upgrade", fail_halfway)
+    monkeypatch.setattr("faithtui.store.schema.migrations.upgrade.upgrade", fail_halfway)
     with pytest.raises(StoreError, match="the disk is full"):
         Store.open(path)
     with sqlite3.connect(path) as left:
@@ -187,7 +187,7 @@ def test_revisions_are_shipped_inside_the_package() -> None:
     package = importlib.util.find_spec("faithtui.store")
     assert package is not None
     assert package.origin is not None
-    versions = Path(package.origin).parent / "migrations" / "versions"
+    versions = Path(package.origin).parent / "schema" / "migrations" / "versions"
     assert [each.name[:4] for each in sorted(versions.glob("0*.py"))] == revisions()
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.store.faults import retrying
-from faithtui.store.identity import HEAD
+from faithtui.store.file.errors import retrying
+from faithtui.store.schema.identity import HEAD
 from faithtui.store.store import Store
 
 ROUNDS = 10

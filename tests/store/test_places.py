@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.store.places import network_drive_of, open_to_others
+from faithtui.store.file.location import network_drive_of, open_to_others
 
 MOUNTS = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

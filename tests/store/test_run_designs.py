@@ -16,7 +16,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState
-from faithtui.store.sample_records import SampleRow
+from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from tests.store.building import SPEC, Labels, assess, imported, judged, talk, windows_of
 

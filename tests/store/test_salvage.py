@@ -12,9 +12,9 @@ import pytest
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.errors import StoreError
-from faithtui.store import salvage as salvage_module
-from faithtui.store.backups import copy_database
-from faithtui.store.salvage import Salvaged, _Rows, salvage
+from faithtui.store.file import salvage as salvage_module
+from faithtui.store.file.backups import copy_database
+from faithtui.store.file.salvage import Salvaged, _Rows, salvage
 from faithtui.store.store import Store
 from tests.engine.building import conversation
 from tests.tui.building import shop

@@ -8,9 +8,9 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.errors import StoreError
-from faithtui.store.frames import STRATA
 from faithtui.store.records import RunSpec
-from faithtui.store.sample_records import SampleRow
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.store.store import Store
 from tests.store.building import SPEC, Labels, assess, imported, talk, windows_of
 

@@ -17,7 +17,7 @@ from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.filters import read_filter
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.records import ItemState
-from faithtui.store.search import SearchStopped, Stop, ground_of
+from faithtui.store.search.filters import SearchStopped, Stop, ground_of
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,

@@ -9,7 +9,7 @@ import pytest
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId
 from faithtui.metrics.registry import entry
-from faithtui.store.blinding import blinded
+from faithtui.store.annotations.blinding import blinded
 from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.drawing.card import claim_card

@@ -11,8 +11,8 @@ from textual import work
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.store.runs import Runs
-from faithtui.store.search import Search
+from faithtui.store.runs.runs import Runs
+from faithtui.store.search.filters import Search
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screens.conversations import ConversationsScreen

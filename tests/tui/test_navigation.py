@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 import faithtui.tui
 from faithtui.config import load_configured
 from faithtui.domain.ids import RunId
-from faithtui.store.guidelines import Guidelines
+from faithtui.store.annotations.guidelines import Guidelines
 from faithtui.tui import bindings, running
 from faithtui.tui.app import FaithApp
 from faithtui.tui.navigation import CommandWindow, Window

@@ -10,7 +10,7 @@ from faithtui.agreement.sampling.draw import Design, SampleKind
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.sample_queues import SampleRequest, draw_sample, end_of, progress_of
 from faithtui.errors import ConfigError
-from faithtui.store.sample_records import SampleRow
+from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.drawing import queue as drawing

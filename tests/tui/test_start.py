@@ -28,7 +28,7 @@ SLOW = frozenset({
     "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
     "pandas", "sklearn", "rapidfuzz", "typer", "httpx", "sentencex",
     "faithtui.cli.main", "faithtui.domain.integrity.findings", "faithtui.domain.text.evidence",
-    "faithtui.judges.base", "faithtui.metrics.registry", "faithtui.store.tables",
+    "faithtui.judges.base", "faithtui.metrics.registry", "faithtui.store.schema.tables",
     "faithtui.store.records",
 })  # fmt: skip
 """What takes long to import, or brings along what does."""

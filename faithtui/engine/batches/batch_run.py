@@ -27,7 +27,7 @@ from faithtui.engine.runs.run_execution import Course, Ending, judge_of, same_me
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
 from faithtui.judges.base import Judge
 from faithtui.judges.providers.batches import BatchClient, open_batches
-from faithtui.store.batch_records import BY_FILE, BatchesOut
+from faithtui.store.calls.batch_records import BY_FILE, BatchesOut
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 

@@ -37,7 +37,7 @@ from faithtui.errors import ExportError, InputError
 from faithtui.files import write_text
 from faithtui.judges.base import Judge, JudgeRequest
 from faithtui.judges.providers.batches import BatchResult, QuestionFile, open_question_file
-from faithtui.store.batch_records import BY_FILE, BatchQuestion, WaitingQuestion
+from faithtui.store.calls.batch_records import BY_FILE, BatchQuestion, WaitingQuestion
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 

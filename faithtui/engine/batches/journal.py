@@ -10,7 +10,7 @@ from faithtui.engine.runs.environment import Circumstances
 from faithtui.engine.runs.run_execution import Course
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
 from faithtui.judges.providers.batches import BatchClient
-from faithtui.store.batch_records import BY_FILE, BatchRow
+from faithtui.store.calls.batch_records import BY_FILE, BatchRow
 
 TOO_MUCH: Final = "more than the provider takes at once: "
 """What the reason of a batch begins with that was too large for what else was out."""

@@ -26,7 +26,7 @@ from faithtui.errors import (
     JudgeUnusable,
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.store.batch_records import BatchQuestion, LastAsked, RequestState
+from faithtui.store.calls.batch_records import BatchQuestion, LastAsked, RequestState
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ from faithtui.errors import JudgeError, JudgeUnavailable, JudgeUnusable
 from faithtui.judges.base import JudgeReply
 from faithtui.judges.logging_judge import log_answer
 from faithtui.judges.providers.batches import BatchResult
-from faithtui.store.batch_records import BatchRow, QuestionResult, WaitingQuestion
+from faithtui.store.calls.batch_records import BatchRow, QuestionResult, WaitingQuestion
 
 COMMITTED: Final = 100
 """Results in one transaction."""

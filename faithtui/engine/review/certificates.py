@@ -41,7 +41,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import RunAgreement, run_agreement
 from faithtui.errors import InputError
 from faithtui.files import write_text
-from faithtui.store.provenance import LabelOrigins
+from faithtui.store.annotations.provenance import LabelOrigins
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 

@@ -16,7 +16,7 @@ from faithtui.domain.label_bundle import (
 from faithtui.errors import InputError
 from faithtui.files import write_text
 from faithtui.formats.label_bundles import BundleRead, bundle_lines, read_bundle
-from faithtui.store.merging import Elsewhere, Merged
+from faithtui.store.bundles.merge import Elsewhere, Merged
 from faithtui.store.store import Store
 
 

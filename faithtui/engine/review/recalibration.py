@@ -19,7 +19,7 @@ from faithtui.domain.label_sets import Polarity
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import offline_fingerprint
 from faithtui.metrics.registry import entry
-from faithtui.store.recalibrations import StoredRecalibration
+from faithtui.store.calls.recalibrations import StoredRecalibration
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 

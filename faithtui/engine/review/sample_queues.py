@@ -20,7 +20,7 @@ from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.metrics.registry import entry
-from faithtui.store.sample_records import SampleReading, SampleRow
+from faithtui.store.samples.sample_records import SampleReading, SampleRow
 from faithtui.store.store import Store
 
 MEASURED_FROM = 10

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.errors import ConfigError
-from faithtui.store.splits import MadeSplit
+from faithtui.store.samples.splits import MadeSplit
 from faithtui.store.store import Store
 
 SHARES = (60, 20, 20)

@@ -10,7 +10,7 @@ from faithtui.domain.annotations import REASON_CODES, HumanVerdict
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
-from faithtui.store.raters import ClaimRow, Compared
+from faithtui.store.annotations.raters import ClaimRow, Compared
 from faithtui.tui import format as fmt
 from faithtui.tui.drawing.verdict import choices
 from faithtui.tui.keys import KeyNames

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.integrity.run_summary import Integrity, Soundness
 from faithtui.domain.scores import left_out_words
-from faithtui.store.run_records import RunRow, RunState
+from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui.described import counted
 from faithtui.tui.keys import KeyNames

@@ -7,7 +7,7 @@ from faithtui.agreement.sampling.draw import Design, SampleKind, Stratum
 from faithtui.agreement.sampling.stopping import KAPPA_TARGET, effective_size, half_width
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.review.sample_queues import QueueEnd, QueueProgress
-from faithtui.store.sample_records import SampleRow, StratumRow
+from faithtui.store.samples.sample_records import SampleRow, StratumRow
 from faithtui.tui import format as fmt
 from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, fit, line, shown_line, wrap

@@ -17,8 +17,8 @@ from faithtui.agreement.report.rater_comparison import (
 from faithtui.agreement.report.self_consistency import steadiness
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
-from faithtui.store.blinding import blinded
-from faithtui.store.raters import ClaimRow, Compared
+from faithtui.store.annotations.blinding import blinded
+from faithtui.store.annotations.raters import ClaimRow, Compared
 from faithtui.store.records import ReviewView
 from faithtui.tui import place, plans
 from faithtui.tui.described import spec_of

@@ -11,10 +11,10 @@ from textual.timer import Timer
 
 from faithtui.domain.filters import Filter, Ground, Scope
 from faithtui.domain.ids import ItemId, LabelId, RunId
-from faithtui.store.blinding import blinded
+from faithtui.store.annotations.blinding import blinded
 from faithtui.store.records import ItemRow, ReviewView, RunRow, RunTotals
-from faithtui.store.rows import ItemOrder
-from faithtui.store.search import SearchStopped, Stop
+from faithtui.store.runs.list_rows import ItemOrder
+from faithtui.store.search.filters import SearchStopped, Stop
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of

@@ -24,8 +24,8 @@ from faithtui.engine.review.sample_queues import (
     name_of,
 )
 from faithtui.errors import ConfigError, FaithtuiError
-from faithtui.store.frames import STRATA
-from faithtui.store.sample_records import SampleRow
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.tui.drawing.queue import preview
 from faithtui.tui.lines import Piece, shown, wrap
 from faithtui.tui.messages import Failed

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.filters import Filter, Ground, names_for, read_filter
-from faithtui.store.run_records import SavedView
+from faithtui.store.runs.run_records import SavedView
 from faithtui.tui.lines import Piece, shown_line
 from faithtui.tui.marks import Marks
 from faithtui.tui.navigation import holds_keys

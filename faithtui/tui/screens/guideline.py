@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.limits import GUIDELINE
 from faithtui.errors import FaithtuiError
-from faithtui.store.guidelines import Guideline
+from faithtui.store.annotations.guidelines import Guideline
 from faithtui.tui import format as fmt
 from faithtui.tui.editing import edited
 from faithtui.tui.lines import BLANK, LONGEST, Line, Piece, shown, shown_line, wrap

@@ -15,7 +15,7 @@ from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import ExportError
 from faithtui.files import make_directory, write_text
 from faithtui.store.records import ItemRow, ItemState, RunRow
-from faithtui.store.rows import ItemOrder
+from faithtui.store.runs.list_rows import ItemOrder
 from faithtui.tui import format as fmt
 from faithtui.tui.exporting import refusal, told, written_report
 from faithtui.tui.lines import Piece

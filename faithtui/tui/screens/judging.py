@@ -9,8 +9,8 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.annotations import REASON_CODES, Action, Mark
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.text.sanitizing import visible_line
+from faithtui.store.annotations.reviews import Given
 from faithtui.store.records import ClaimView
-from faithtui.store.reviews import Given
 from faithtui.tui import format as fmt
 from faithtui.tui import place
 from faithtui.tui.drawing.verdict import VERDICT_IDS, choices

@@ -23,7 +23,7 @@ from faithtui.engine.review.sample_queues import (
     spot_check_request,
 )
 from faithtui.store.records import RunRow
-from faithtui.store.sample_records import SampleRow, StratumRow
+from faithtui.store.samples.sample_records import SampleRow, StratumRow
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.drawing.lists import run_crumbs

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ItemId
-from faithtui.store.blinding import blinded
+from faithtui.store.annotations.blinding import blinded
 from faithtui.store.records import CallRow, ItemCost, ItemState
 from faithtui.tui import format as fmt
 from faithtui.tui.navigation import holds_keys

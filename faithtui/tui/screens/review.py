@@ -10,7 +10,7 @@ from textual.message import Message
 
 from faithtui.domain.annotations import LabelAct
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.store.blinding import blinded
+from faithtui.store.annotations.blinding import blinded
 from faithtui.store.records import ReviewView
 from faithtui.tui import place
 from faithtui.tui.described import spec_of

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from faithtui.domain.ids import RunId
 from faithtui.errors import FaithtuiError
-from faithtui.store.run_records import RunRow
+from faithtui.store.runs.run_records import RunRow
 from faithtui.tui.exporting import refusal, told, written_report
 from faithtui.tui.lines import Piece
 from faithtui.tui.messages import ResumeWanted

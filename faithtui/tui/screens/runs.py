@@ -10,7 +10,7 @@ from textual.message import Message
 
 from faithtui.domain.filters import Ground, Name, Scope
 from faithtui.domain.ids import RunId
-from faithtui.store.run_records import RunRow, RunState
+from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui import format as fmt
 from faithtui.tui import plans
 from faithtui.tui.described import spec_of

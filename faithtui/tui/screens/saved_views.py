@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Input
 
-from faithtui.store.run_records import SavedView
+from faithtui.store.runs.run_records import SavedView
 from faithtui.tui.keys import KeyNames
 from faithtui.tui.lines import BLANK, Line, Piece, line, shown_line, wrap
 from faithtui.tui.navigation import Window
@@ -19,7 +19,7 @@ from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.plain_input import PlainInput
 
 if TYPE_CHECKING:
-    from faithtui.store.saved_views import SavedViews
+    from faithtui.store.search.saved_views import SavedViews
 
 
 class SavedViewsDialog(Window[SavedView | None]):

@@ -1,0 +1,132 @@
+"""The log of human labels as the domain replays it."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select
+
+from faithtui.domain.annotations import Action, HumanVerdict, LabelAct, Mark, consensus, effective
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.scores import ScoringRule
+from faithtui.store.schema.tables import claim, human_label
+
+ACT_COLUMNS = (
+    human_label.c.id,
+    human_label.c.claim_id,
+    human_label.c.reviewer,
+    human_label.c.action,
+    human_label.c.verdict,
+    human_label.c.note,
+    human_label.c.target_id,
+    human_label.c.batch,
+    human_label.c.reason_code,
+    human_label.c.mark,
+    human_label.c.saw_judge,
+    human_label.c.sample_id,
+)
+
+LOG_ORDER = (human_label.c.clock, human_label.c.uid)
+"""The order of the log: the same in every store that has the same acts."""
+
+
+def next_clock(connection: Connection) -> int:
+    """Give the logical clock of the next act: after all that this store knows."""
+    last = connection.execute(select(func.max(human_label.c.clock))).scalar()
+    return 1 if last is None else last + 1
+
+
+def acts_of(connection: Connection, where: ColumnElement[bool]) -> list[LabelAct]:
+    """Read acts in the order of the log; the condition may name labels and their claims."""
+    rows = connection.execute(
+        select(*ACT_COLUMNS)
+        .join(claim, claim.c.id == human_label.c.claim_id)
+        .where(where)
+        .order_by(*LOG_ORDER)
+    )
+    return [act_from_row(row) for row in rows]
+
+
+_OF_CONVERSATION = (
+    select(*ACT_COLUMNS)
+    .join(claim, claim.c.id == human_label.c.claim_id)
+    .where(claim.c.conversation_id == bindparam("conversation"))
+    .order_by(*LOG_ORDER)
+)
+
+
+def acts_in(connection: Connection, conversation_id: int) -> list[LabelAct]:
+    """Read the acts on the claims of a conversation, in the order of the log."""
+    rows = connection.execute(_OF_CONVERSATION, {"conversation": conversation_id})
+    return [act_from_row(row) for row in rows]
+
+
+def act_from_row(row: Sequence[Any]) -> LabelAct:
+    """Read a row that begins with `ACT_COLUMNS`."""
+    act, about, reviewer, action, verdict, note, target, batch, code, mark, saw, sample = row[:_ACT]
+    return LabelAct(
+        act,
+        about,
+        reviewer,
+        _ACTIONS[action],
+        verdict,
+        note,
+        target,
+        batch,
+        code,
+        None if mark is None else Mark(mark),
+        saw,
+        sample,
+    )
+
+
+_ACT = len(ACT_COLUMNS)
+_ACTIONS = {str(each): each for each in Action}
+
+
+def human_verdicts(log: Iterable[LabelAct]) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
+    """Replay a log into what each person stands by, per claim."""
+    verdicts: dict[ClaimId, list[HumanVerdict]] = defaultdict(list)
+    heard = [_as_said(act) for act in log]
+    for found in effective(heard).values():
+        verdicts[found.claim].append(found)
+    return {claim_id: tuple(each) for claim_id, each in verdicts.items()}
+
+
+def _as_said(act: LabelAct) -> LabelAct:
+    """Keep an imported label without a verdict from standing in for the same person's verdict.
+
+    Such a label is a word its scale does not translate, or a rating of something else.
+    """
+    if act.action is Action.IMPORTED and act.verdict is None:
+        return replace(act, action=Action.NOTED)
+    return act
+
+
+def consensus_of(
+    verdicts: Mapping[ClaimId, tuple[HumanVerdict, ...]], rule: ScoringRule
+) -> dict[Hashable, str]:
+    """Combine people's verdicts in the words of a run.
+
+    Each word is translated before they are combined: `no` and `idk` are two votes for one label
+    where a metric knows no third.
+
+    Args:
+        verdicts: What each person stands by, per claim.
+        rule: The run's.
+
+    Returns:
+        Labels of the run's metric and `x`; claims without a verdict that counts, or with none
+        that means something there, are left out.
+    """
+    found = {claim_id: consensus(_heard(each, rule)) for claim_id, each in verdicts.items()}
+    return {claim_id: word for claim_id, word in found.items() if word is not None}
+
+
+def _heard(verdicts: tuple[HumanVerdict, ...], rule: ScoringRule) -> tuple[HumanVerdict, ...]:
+    """Translate what people said into a run's words; a word it does not have becomes None."""
+    return tuple(
+        each if each.verdict is None else replace(each, verdict=rule.heard(each.verdict))
+        for each in verdicts
+    )

@@ -1,0 +1,411 @@
+"""What agreement is computed from, read for a whole run at once.
+
+One query per table and no query per conversation, so that a run of many thousand claims takes
+moments. What people said comes in the words of the run's metric.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, select
+
+from faithtui.agreement.labelled_units import (
+    AnswerReading,
+    ClaimReading,
+    LabelState,
+    PairedReading,
+    PairedReadings,
+    ReadingSettings,
+    RunReadings,
+    UnratedAnswer,
+)
+from faithtui.agreement.rating_scales import rating_of
+from faithtui.agreement.sampling.designs import DrawnSample, design_reading
+from faithtui.agreement.sampling.draw import Design
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId, LabelId, RunId
+from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
+from faithtui.domain.scores import Score, ScoringRule, passes
+from faithtui.errors import StoreError
+from faithtui.store.annotations.counted_labels import (
+    UNREVIEWED,
+    LoggedAct,
+    Said,
+    log_of_claims,
+    log_of_run,
+    people_said,
+)
+from faithtui.store.records import ItemState
+from faithtui.store.runs.answer_view import AnswerKey, HomeLabel, answer_score, home_windows
+from faithtui.store.runs.judge_verdicts import (
+    JudgedRun,
+    answer_texts,
+    home_words,
+    judged_run,
+    one_word,
+    rule_of_run,
+)
+from faithtui.store.runs.scores import score_readings
+from faithtui.store.samples.sample_draws import sample_to_rest_on
+from faithtui.store.samples.sampling_frames import frame_of
+from faithtui.store.schema.tables import claim, human_label, run_item, turn
+
+DEFAULTS = ReadingSettings()
+MOST_SINCE = 200
+"""Claims acted on since a report above which it is computed anew at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What judge and people said."""
+
+    judged: JudgedRun
+    log: Sequence[LoggedAct]
+    """Of the run's conversations, with claims that the run did not judge."""
+    said: Mapping[ClaimId, Said]
+    words: Mapping[ClaimId, str | None]
+    """The judge's, in each claim's home window."""
+
+
+def run_readings(
+    connection: Connection,
+    run_id: RunId,
+    settings: ReadingSettings = DEFAULTS,
+    severity: Mapping[str, int] = SEVERITY,
+) -> RunReadings:
+    """Read everything that a report on a run is computed from; see `Reviews.run_readings`."""
+    known = _known(connection, run_id, settings)
+    rated = _is_rated(known)
+    sample = _sample(connection, run_id, settings, known, rated=rated)
+    claims = tuple(_claims(connection, run_id, known, settings, severity, sample))
+    heard = {each: found.heard for each, found in known.said.items() if found.heard is not None}
+    answers, unrated = _answers(connection, run_id, known)
+    return RunReadings(
+        claims=claims,
+        answers=answers,
+        scores=tuple(score_readings(known.judged, heard)),
+        design=design_reading(claims, sample, rated=rated),
+        unrated=unrated,
+    )
+
+
+def newest_act(connection: Connection) -> LabelId:
+    """Give the number of the newest act; 0 without any."""
+    return LabelId(connection.execute(select(func.max(human_label.c.id))).scalar() or 0)
+
+
+def said_since(
+    connection: Connection,
+    run_id: RunId,
+    after: LabelId,
+    settings: ReadingSettings,
+    most: int,
+) -> dict[ClaimId, Said] | None:
+    """Read what people say of claims that were acted on since; see `Reviews.said_since`."""
+    acted = select(human_label.c.claim_id).where(human_label.c.id > after).distinct()
+    claims = [ClaimId(each) for each in connection.execute(acted.limit(most + 1)).scalars()]
+    if len(claims) > most:
+        return None
+    words = home_words(connection, run_id, claims)
+    log = log_of_claims(connection, list(words))
+    said = people_said(
+        log, rule_of_run(connection, run_id), {run_id: words}, blind_only=settings.blind_only
+    )
+    return {claim_id: said.get(claim_id, UNREVIEWED) for claim_id in words}
+
+
+def claim_readings(connection: Connection, run_id: RunId) -> tuple[ClaimReading, ...]:
+    """Read what a run judged; see `Reviews.claim_readings`."""
+    known = _known(connection, run_id, DEFAULTS)
+    return tuple(_claims(connection, run_id, known, DEFAULTS, SEVERITY, None))
+
+
+def answer_readings(connection: Connection, run_id: RunId) -> tuple[AnswerReading, ...]:
+    """Read the rated answers of a run; see `Reviews.answer_readings`."""
+    rated, _ = _answers(connection, run_id, _known(connection, run_id, DEFAULTS))
+    return rated
+
+
+def paired_readings(
+    connection: Connection, first: RunId, second: RunId, settings: ReadingSettings = DEFAULTS
+) -> PairedReadings:
+    """Read what two runs say of the same claims; see `Reviews.paired_readings`."""
+    judged = judged_run(connection, first)
+    if set(judged.rule.labels) != set(rule_of_run(connection, second).labels):
+        raise StoreError(
+            f"runs {first} and {second} do not use the same labels, so that their verdicts cannot "
+            "be compared claim by claim; choose two runs of one metric"
+        )
+    one = {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}
+    two = home_words(connection, second)
+    said = people_said(
+        log_of_run(connection, first),
+        judged.rule,
+        {first: one, second: two},
+        blind_only=settings.blind_only,
+    )
+    pairs = []
+    for number, _, _, claim_id, label, *_ in judged.homes:
+        if claim_id not in two:
+            continue
+        item, people = judged.items[number], said.get(claim_id, UNREVIEWED)
+        pairs.append(
+            PairedReading(
+                claim=claim_id,
+                conversation=item.conversation,
+                group=item.group,
+                first=label,
+                second=two[claim_id],
+                human=people.human,
+                blind=people.blind,
+            )
+        )
+    return PairedReadings(
+        tuple(pairs), only_first=len(one) - len(pairs), only_second=len(two) - len(pairs)
+    )
+
+
+def _known(connection: Connection, run_id: RunId, settings: ReadingSettings) -> _Known:
+    judged = judged_run(connection, run_id)
+    log = log_of_run(connection, run_id)
+    words = {claim_id: label for _, _, _, claim_id, label, _, _, _ in judged.homes}
+    said = people_said(log, judged.rule, {run_id: words}, blind_only=settings.blind_only)
+    return _Known(judged, log, said, words)
+
+
+def _is_rated(known: _Known) -> bool:
+    """Say whether a run judged whole answers of which ratings came with the data."""
+    answers = (claim_id for *_, claim_id, _, _, kind, _ in known.judged.homes if kind == "answer")
+    return any(
+        opinion.action is Action.IMPORTED
+        for claim_id in answers
+        for opinion in known.said.get(claim_id, UNREVIEWED).opinions
+    )
+
+
+def _sample(
+    connection: Connection,
+    run_id: RunId,
+    settings: ReadingSettings,
+    known: _Known,
+    *,
+    rated: bool,
+) -> DrawnSample | None:
+    """Read the sample that the labels of a run rest on; None where they need none or have none."""
+    labelled = {
+        claim_id
+        for claim_id, people in known.said.items()
+        if people.state is LabelState.LABELLED and claim_id in known.words
+    }
+    if labelled and len(labelled) == len(known.words) and not rated:
+        return None
+    return sample_to_rest_on(connection, run_id, settings.sample, labelled)
+
+
+def _claims(
+    connection: Connection,
+    run_id: RunId,
+    known: _Known,
+    settings: ReadingSettings,
+    severity: Mapping[str, int],
+    sample: DrawnSample | None,
+) -> Iterator[ClaimReading]:
+    """Put together what is known about each claim of a run."""
+    judged, said = known.judged, known.said
+    texts: Mapping[tuple[int, int], str] = {}
+    if any(kind == "answer" for *_, kind, _ in judged.homes):
+        texts = answer_texts(connection, run_id)
+    drawn = {} if sample is None else sample.places()
+    strata = _strata_of_all(connection, run_id, sample)
+    for number, at, _, claim_id, label, confidence, kind, text in judged.homes:
+        item = judged.items[number]
+        labels = judged.repeated.get(claim_id)
+        state, opinions, _, human, reviewers, blind = said.get(claim_id, UNREVIEWED)
+        stratum, position = drawn.get(claim_id, (strata.get(claim_id), None))
+        # By place: naming seventeen fields takes longer than all the rest.
+        yield ClaimReading(
+            claim_id,
+            item.conversation,
+            item.key,
+            item.group,
+            at,
+            texts[number, at] if kind == "answer" else text,
+            label if labels is None else one_word(labels, settings.duplicates, severity),
+            human,
+            reviewers,
+            1 if labels is None else len(labels),
+            claim_id not in judged.unsteady,
+            blind,
+            state,
+            opinions,
+            confidence,
+            stratum,
+            position,
+        )
+
+
+def _strata_of_all(
+    connection: Connection, run_id: RunId, sample: DrawnSample | None
+) -> Mapping[ClaimId, str]:
+    """Say of which stratum each claim of the run is, drawn or not.
+
+    What a label stands for is counted in the run, not among what was drawn.
+    """
+    if sample is None or sample.design is not Design.STRATIFIED:
+        return {}
+    known = {each.name for each in sample.strata}
+    frame = frame_of(connection, run_id, sample.stratified_by)
+    return {each.claim: each.stratum for each in frame if each.stratum in known}
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgedAnswers:
+    """What the judge made of each answer of a run by itself."""
+
+    rule: ScoringRule
+    homes: Mapping[AnswerKey, Score]
+    """Scores of the first windows that hold each turn."""
+    found: Mapping[AnswerKey, tuple[Score, int]]
+    """Score and number of claims; only of answers with claims."""
+
+    def score(self, key: AnswerKey) -> tuple[Score, int]:
+        """Give the score of an answer, and of how many claims."""
+        return self.found.get(key) or (answer_score(self.rule, (), self.homes.get(key)), 0)
+
+
+def _score_answers(connection: Connection, run_id: RunId, judged: JudgedRun) -> _JudgedAnswers:
+    """Score each answer by its claims, each in its home window."""
+    homes = home_windows(connection, run_item.c.run_id == run_id)
+    found: dict[AnswerKey, tuple[Score, int]] = {}
+    for (number, at), claims in groupby(judged.homes, itemgetter(0, 1)):
+        labels = [HomeLabel(claim_id, kind, word) for *_, claim_id, word, _, kind, _ in claims]
+        key = (judged.items[number].id, at)
+        found[key] = (answer_score(judged.rule, labels, homes.get(key)), len(labels))
+    return _JudgedAnswers(judged.rule, homes, found)
+
+
+def _answers(
+    connection: Connection, run_id: RunId, known: _Known
+) -> tuple[tuple[AnswerReading, ...], tuple[UnratedAnswer, ...]]:
+    """Put together what is known about the answers of a run.
+
+    Returns:
+        Those that people labelled as a whole, and all others; neither where there are none of the
+        first.
+    """
+    judged = known.judged
+    if judged.homes and all(kind == "statement" for *_, kind, _ in judged.homes):
+        return (), ()
+    rows = connection.execute(_labelled_answers(run_id)).all()
+    if not rows:
+        return (), ()
+    scores = _score_answers(connection, run_id, judged)
+    rated = tuple(_read_rated(rows, known, scores))
+    if not rated:
+        return (), ()
+    return rated, tuple(_read_unrated(connection, run_id, judged, scores, rated))
+
+
+def _read_rated(
+    rows: Sequence[Row[Any]], known: _Known, scores: _JudgedAnswers
+) -> Iterator[AnswerReading]:
+    """Put together what is known about each answer that people labelled as a whole."""
+    judged, said = known.judged, known.said
+    raters, ratings = _imported(known.log)
+    for row in rows:
+        people = said.get(ClaimId(row.claim), UNREVIEWED)
+        who = raters[row.claim] | {each.reviewer for each in people.opinions}
+        if not who:
+            continue  # somebody put the answer off, or took a verdict back
+        score, claims = scores.score((row.item, row.turn))
+        rated = ratings[row.claim]
+        item = judged.items[row.number]
+        yield AnswerReading(
+            conversation=item.conversation,
+            key=item.key,
+            group=item.group,
+            turn=row.turn,
+            score=score,
+            claims=claims,
+            passes=passes(score, judged.rule),
+            # An answer that nobody should be judged on neither passes nor fails.
+            human=None if people.heard == NOT_A_CLAIM else people.heard,
+            rating=sum(rated) / len(rated) if rated else None,
+            raters=len(who),
+            opinions=people.opinions,
+        )
+
+
+def _read_unrated(
+    connection: Connection,
+    run_id: RunId,
+    judged: JudgedRun,
+    scores: _JudgedAnswers,
+    rated: Sequence[AnswerReading],
+) -> Iterator[UnratedAnswer]:
+    """Read the answers of windows that nobody labelled as a whole, in the order of the run."""
+    known = {(each.conversation, each.turn) for each in rated}
+    for number, item_id, at in connection.execute(_answers_of_run(run_id)):
+        item = judged.items[number]
+        if (item_id, at) not in scores.homes or (item.conversation, at) in known:
+            continue
+        score, claims = scores.score((item_id, at))
+        passing = passes(score, judged.rule) if claims else None
+        yield UnratedAnswer(item.conversation, item.group, passing)
+
+
+def _labelled_answers(run_id: RunId) -> Select[Any]:
+    """Select answers of a run that somebody acted on as a whole, in the order of the run."""
+    return (
+        select(
+            claim.c.id.label("claim"),
+            claim.c.turn,
+            run_item.c.id.label("item"),
+            run_item.c.number,
+        )
+        .select_from(run_item)
+        .join(claim, claim.c.conversation_id == run_item.c.conversation_id)
+        .where(
+            claim.c.kind == "answer",
+            claim.c.id.in_(select(human_label.c.claim_id)),
+            run_item.c.run_id == run_id,
+            run_item.c.state == ItemState.DONE.value,
+        )
+        .order_by(run_item.c.number, claim.c.turn, claim.c.id)
+    )
+
+
+def _answers_of_run(run_id: RunId) -> Select[Any]:
+    """Select all answers of a run: place of the conversation, its id in the run, turn."""
+    return (
+        select(run_item.c.number, run_item.c.id, turn.c.position)
+        .select_from(run_item)
+        .join(turn, turn.c.conversation_id == run_item.c.conversation_id)
+        .where(
+            run_item.c.run_id == run_id,
+            run_item.c.state == ItemState.DONE.value,
+            turn.c.role == "assistant",
+        )
+        .order_by(run_item.c.number, turn.c.position)
+    )
+
+
+def _imported(
+    log: Sequence[LoggedAct],
+) -> tuple[Mapping[int, set[str]], Mapping[int, list[float]]]:
+    """Find who labelled each claim in imported data, and the ratings among these labels."""
+    raters: dict[int, set[str]] = defaultdict(set)
+    ratings: dict[int, list[float]] = defaultdict(list)
+    for row in log:
+        if row.action == Action.IMPORTED.value:
+            raters[row.claim].add(row.reviewer)
+            if row.scale is None or row.raw_label is None:
+                continue
+            rating = rating_of(row.scale, row.raw_label)
+            if rating is not None:
+                ratings[row.claim].append(rating)
+    return raters, ratings

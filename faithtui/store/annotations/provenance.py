@@ -1,0 +1,82 @@
+"""When, and under which guideline, the labels behind a run's figures were given."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import RunId
+from faithtui.store.annotations.label_replay import acts_of, human_verdicts
+from faithtui.store.database import Database
+from faithtui.store.schema.tables import claim, human_label, run_item, verdict, window
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOrigins:
+    """What is known of the verdicts of people on what a run judged."""
+
+    newest_at: datetime | None
+    """UTC; None without any. A label that came with data is as old as its import."""
+    newest_of_judged: datetime | None
+    """The same of verdicts on what the run judged."""
+    newest_of_answers: datetime | None
+    """The same of verdicts on answers as a whole."""
+    guidelines: Mapping[str | None, int]
+    """Verdicts given here, by digest of the guideline that was in force; None: there was none.
+    Labels that came with data were given under rules of their own."""
+
+
+class Provenance:
+    """Where the labels of a store come from."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_run(self, run_id: RunId) -> LabelOrigins:
+        """Read it for the verdicts that stand on what a run judged, and on its answers as a whole.
+
+        What was withdrawn, put off, answered in bulk or replaced is left out.
+        """
+        conversations = select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
+        judged = (
+            select(verdict.c.claim_id)
+            .join(window, window.c.id == verdict.c.window_id)
+            .join(run_item, run_item.c.id == window.c.run_item_id)
+            .where(run_item.c.run_id == run_id)
+        )
+        about = claim.c.conversation_id.in_(conversations) & (
+            claim.c.id.in_(judged) | (claim.c.kind == "answer")
+        )
+        with self._database.reading() as connection:
+            log = acts_of(connection, about)
+            standing = {
+                each.act
+                for verdicts in human_verdicts(log).values()
+                for each in verdicts
+                if each.counts
+            }
+            rows = [
+                row
+                for row in connection.execute(
+                    select(
+                        human_label.c.id,
+                        human_label.c.action,
+                        human_label.c.created_at,
+                        human_label.c.guideline_version,
+                        claim.c.kind,
+                        claim.c.id.in_(judged).label("judged"),
+                    )
+                    .join(claim, claim.c.id == human_label.c.claim_id)
+                    .where(about)
+                )
+                if row.id in standing
+            ]
+        return LabelOrigins(
+            max((row.created_at for row in rows), default=None),
+            max((row.created_at for row in rows if row.judged), default=None),
+            max((row.created_at for row in rows if row.kind == "answer"), default=None),
+            Counter(row.guideline_version for row in rows if row.action != Action.IMPORTED.value),
+        )

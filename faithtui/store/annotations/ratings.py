@@ -1,0 +1,201 @@
+"""Writing ratings that came with conversations: claims with labels that people gave elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from faithtui.agreement.rating_scales import verdict_of
+from faithtui.domain.annotations import Action
+from faithtui.domain.conversation import Rating
+from faithtui.store.annotations.label_replay import next_clock
+from faithtui.store.runs.rollups import items_holding, refresh_conversation
+from faithtui.store.schema.column_types import claim_digest, imported_label_uid, storable
+from faithtui.store.schema.json_columns import span_columns
+from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.tables import claim, conversation, human_label
+from faithtui.store.search.word_index import index_claims
+
+
+@dataclass(frozen=True, slots=True)
+class _ClaimKey:
+    """Identity of a claim."""
+
+    conversation_id: int
+    kind: str
+    turn: int
+    digest: str
+
+
+def add_ratings(
+    connection: Connection,
+    now: datetime,
+    rated: Sequence[tuple[int, Sequence[Rating]]],
+    before: set[int],
+) -> int:
+    """Append the ratings that are not there yet.
+
+    Args:
+        connection: In the write.
+        now: Time of the import.
+        rated: Ratings by id of their conversation.
+        before: Ids of the conversations that were there before this batch.
+
+    Returns:
+        How many were appended.
+    """
+    if not rated:
+        return 0
+    old = sorted({number for number, _ in rated} & before)
+    claims = _rated_claims(connection, rated, old)
+    seen = _stored_labels(connection, old)
+    names = _names(connection, sorted({number for number, _ in rated}))
+    clock = next_clock(connection)
+    rows: list[dict[str, Any]] = []
+    touched: set[tuple[int, int]] = set()
+    for number, ratings in rated:
+        for rating in ratings:
+            key = _claim_key(number, rating)
+            row: dict[str, Any] = {
+                "claim_id": claims[key],
+                "reviewer": storable(rating.annotator),
+                "scale": storable(rating.scale),
+                "raw_label": storable(rating.label),
+                "note": None if rating.note is None else storable(rating.note),
+            }
+            same = tuple(row.values())
+            if same in seen:
+                continue
+            seen.add(same)
+            touched.add((number, claims[key]))
+            said = (row["reviewer"], row["scale"], row["raw_label"], row["note"])
+            rows.append(
+                {
+                    **row,
+                    "uid": imported_label_uid(
+                        (*names[number], key.kind, str(key.turn), key.digest, *said)
+                    ),
+                    "clock": clock + len(rows),
+                    "action": Action.IMPORTED.value,
+                    "verdict": verdict_of(rating.scale, rating.label),
+                    "saw_judge": False,
+                    "created_at": now,
+                }
+            )
+    if rows:
+        connection.execute(insert(human_label), rows)
+    items: dict[int, set[int]] = {}
+    for number, claim_id in touched:
+        if number in before:
+            items.setdefault(number, set()).update(items_holding(connection, claim_id))
+    for number, held in items.items():
+        refresh_conversation(connection, number, sorted(held))
+    return len(rows)
+
+
+def _names(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Read source and key of conversations."""
+    found: dict[int, tuple[str, str]] = {}
+    for some in chunks(numbers):
+        for row in connection.execute(
+            select(conversation.c.id, conversation.c.source, conversation.c.key).where(
+                conversation.c.id.in_(some)
+            )
+        ):
+            found[row.id] = (row.source, row.key)
+    return found
+
+
+def _claim_key(number: int, rating: Rating) -> _ClaimKey:
+    kind = "answer" if rating.claim is None else "claim"
+    return _ClaimKey(number, kind, rating.turn, claim_digest(rating.claim or ""))
+
+
+def _rated_claims(
+    connection: Connection, rated: Sequence[tuple[int, Sequence[Rating]]], old: Sequence[int]
+) -> dict[_ClaimKey, int]:
+    """Find or make the claims that ratings are about."""
+    wanted: dict[_ClaimKey, Rating] = {}
+    for number, ratings in rated:
+        for rating in ratings:
+            wanted.setdefault(_claim_key(number, rating), rating)
+    found: dict[_ClaimKey, int] = {}
+    for some in chunks(old):
+        for row in connection.execute(
+            select(
+                claim.c.id,
+                claim.c.conversation_id,
+                claim.c.kind,
+                claim.c.turn,
+                claim.c.digest,
+                claim.c.span_start,
+                claim.c.imported,
+            ).where(claim.c.conversation_id.in_(some))
+        ):
+            key = _ClaimKey(row.conversation_id, row.kind, row.turn, row.digest)
+            found[key] = row.id
+            if key in wanted and not row.imported:
+                # A judge drew the claim before its label came with the data.
+                _mark_imported(connection, row.id, wanted[key], has_span=row.span_start is not None)
+    missing = [key for key in wanted if key not in found]
+    if missing:
+        before = set(found.values())
+        for row in connection.execute(
+            insert(claim).returning(
+                claim.c.id, claim.c.conversation_id, claim.c.kind, claim.c.turn, claim.c.digest
+            ),
+            [
+                {
+                    "conversation_id": key.conversation_id,
+                    "kind": key.kind,
+                    "turn": key.turn,
+                    "digest": key.digest,
+                    "text": wanted[key].claim or "",
+                    **_span_columns(wanted[key]),
+                    "imported": True,
+                }
+                for key in missing
+            ],
+        ):
+            found[_ClaimKey(row.conversation_id, row.kind, row.turn, row.digest)] = row.id
+        index_claims(connection, set(found.values()) - before)
+    return found
+
+
+def _mark_imported(
+    connection: Connection, claim_id: int, rating: Rating, *, has_span: bool
+) -> None:
+    columns: dict[str, Any] = {"imported": True}
+    if not has_span:
+        columns |= _span_columns(rating)
+    connection.execute(update(claim).where(claim.c.id == claim_id).values(columns))
+
+
+def _span_columns(rating: Rating) -> dict[str, int | None]:
+    return span_columns(rating.span if rating.claim is not None else None)
+
+
+def _stored_labels(connection: Connection, conversations: Sequence[int]) -> set[tuple[object, ...]]:
+    """Read what identifies the imported labels of some conversations."""
+    seen: set[tuple[object, ...]] = set()
+    for some in chunks(conversations):
+        seen |= {
+            tuple(row)
+            for row in connection.execute(
+                select(
+                    human_label.c.claim_id,
+                    human_label.c.reviewer,
+                    human_label.c.scale,
+                    human_label.c.raw_label,
+                    human_label.c.note,
+                )
+                .join(claim, claim.c.id == human_label.c.claim_id)
+                .where(
+                    claim.c.conversation_id.in_(some),
+                    human_label.c.action == Action.IMPORTED.value,
+                )
+            )
+        }
+    return seen

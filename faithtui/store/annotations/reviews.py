@@ -1,0 +1,528 @@
+"""What people say about claims: an append-only log, replayed by the domain.
+
+Each act is on the disk before the call returns, together with the scores it changes.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, func, insert, select
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+from faithtui.agreement.labelled_units import (
+    AnswerReading,
+    ClaimReading,
+    PairedReadings,
+    ReadingSettings,
+    RunReadings,
+)
+from faithtui.domain.annotations import (
+    Action,
+    LabelAct,
+    Mark,
+    Step,
+    act_for,
+    next_redo,
+    next_undo,
+    redo_from_end,
+    undo_from_end,
+)
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
+from faithtui.domain.label_sets import SEVERITY
+from faithtui.domain.limits import NOTE, REVIEWER
+from faithtui.errors import StoreError
+from faithtui.store.annotations.counted_labels import Said
+from faithtui.store.annotations.guidelines import digest_in_force
+from faithtui.store.annotations.label_replay import acts_of, next_clock
+from faithtui.store.annotations.labelled_units import (
+    DEFAULTS,
+    MOST_SINCE,
+    answer_readings,
+    claim_readings,
+    newest_act,
+    paired_readings,
+    run_readings,
+    said_since,
+)
+from faithtui.store.database import Database
+from faithtui.store.runs.rollups import items_holding, refresh_conversation
+from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.statements import chunks, new_id
+from faithtui.store.schema.tables import (
+    claim,
+    exposure,
+    human_label,
+    run_item,
+    sample_claim,
+    verdict,
+)
+
+_END = 256
+"""Steps of the log's clock that undo looks at before it reads all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A verdict on one claim, with what was known of the judge's."""
+
+    claim: ClaimId
+    verdict: str | None
+    judge_verdict: str | None
+    saw_judge: bool
+
+
+class Reviews:
+    """Human verdicts of a store."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def record(
+        self,
+        claim: ClaimId,
+        reviewer: str,
+        action: Action,
+        verdict: str | None = None,
+        note: str | None = None,
+        *,
+        run: RunId | None,
+        judge_verdict: str | None,
+        saw_judge: bool,
+        seconds: float | None = None,
+        code: str | None = None,
+        mark: Mark | None = None,
+        sample: SampleId | None = None,
+    ) -> LabelAct:
+        """Append one act; on return the disk has it and every score it corrects is up to date.
+
+        The guideline in force, and the claim's stratum and probability in the sample, are written
+        beside it.
+
+        Args:
+            claim: What it is about.
+            reviewer: Who says it.
+            action: What kind of act it is.
+            verdict: A label of the metric or `x`; None for acts without one.
+            note: A remark; None leaves an earlier one, "" removes it.
+            run: The run under review.
+            judge_verdict: What the judge had said.
+            saw_judge: Whether the reviewer knew that.
+            seconds: Time the reviewer took.
+            code: Name of a reason code.
+            mark: What a `MARKED` act says.
+            sample: The sample the claim was served from.
+
+        Returns:
+            The act as it stands in the log.
+
+        Raises:
+            InputError: The note or the reviewer's name is too long; nothing was written.
+            StoreError: There is no such claim, or it cannot be written; nothing was.
+        """
+        NOTE.check(note or "", field="note")
+        given = Given(claim, verdict, judge_verdict, saw_judge)
+        columns = {"note": note, "seconds": seconds, "reason_code": code, "mark": mark}
+        (act,) = self._append([given], reviewer, action, run, sample, columns)
+        return act
+
+    def answer(
+        self,
+        claim: ClaimId,
+        reviewer: str,
+        verdict: str,
+        *,
+        run: RunId,
+        saw_judge: bool,
+        repeats: bool = False,
+        seconds: float | None = None,
+        code: str | None = None,
+        sample: SampleId | None = None,
+    ) -> LabelAct:
+        """Append a verdict; the act follows from what the judge had said and who knew it.
+
+        The judge's word is looked up here, so that whoever asks need not have it.
+
+        Args:
+            claim: What it is about.
+            reviewer: Who says it.
+            verdict: A label of the metric or `x`.
+            run: The run under review.
+            saw_judge: Whether the reviewer knew the judge's word.
+            repeats: The claim is asked a second time.
+            seconds: Time the reviewer took.
+            code: Name of a reason code.
+            sample: The sample the claim was served from.
+
+        Raises:
+            StoreError: There is no such claim, or it cannot be written; nothing was.
+        """
+        shared = self._shared(reviewer, run, sample)
+
+        def append(connection: Connection) -> Step:
+            judge = _home_label(connection, run, claim)
+            action = act_for(verdict, judge, saw_judge=saw_judge, repeats=repeats)
+            return _append(
+                connection,
+                [
+                    {
+                        **shared,
+                        **_place_in_sample(connection, sample, claim),
+                        "action": action.value,
+                        "claim_id": claim,
+                        "verdict": verdict,
+                        "judge_verdict": judge,
+                        "saw_judge": saw_judge,
+                        "seconds": seconds,
+                        "reason_code": code,
+                        "guideline_version": digest_in_force(connection),
+                    }
+                ],
+            )
+
+        (act,) = self._database.write(append, durable=True, urgent=True)
+        return act
+
+    def record_many(
+        self,
+        given: Sequence[Given],
+        reviewer: str,
+        action: Action,
+        *,
+        run: RunId | None,
+        code: str | None = None,
+        sample: SampleId | None = None,
+    ) -> Step:
+        """Append acts that were made at once, as one step: one undo takes all of them back.
+
+        Args:
+            given: What was said of which claim; at least one.
+            reviewer: Who says it.
+            action: What kind of act each is.
+            run: The run under review.
+            code: Name of a reason code, of all of them.
+            sample: The sample the claims were served from.
+
+        Returns:
+            The acts, in the order given.
+
+        Raises:
+            StoreError: There is no such claim, or it cannot be written; nothing was.
+        """
+        return self._append(
+            given, reviewer, action, run, sample, {"reason_code": code, "batch": uuid4().hex}
+        )
+
+    def _append(
+        self,
+        given: Sequence[Given],
+        reviewer: str,
+        action: Action,
+        run: RunId | None,
+        sample: SampleId | None,
+        columns: Mapping[str, object],
+    ) -> Step:
+        shared = {**columns, **self._shared(reviewer, run, sample), "action": action.value}
+
+        def append(connection: Connection) -> Step:
+            guided = {**shared, "guideline_version": digest_in_force(connection)}
+            return _append(
+                connection,
+                [
+                    {
+                        **guided,
+                        **_place_in_sample(connection, sample, each.claim),
+                        "claim_id": each.claim,
+                        "verdict": each.verdict,
+                        "judge_verdict": each.judge_verdict,
+                        "saw_judge": each.saw_judge,
+                    }
+                    for each in given
+                ],
+            )
+
+        return self._database.write(append, durable=True, urgent=True)
+
+    def _shared(
+        self, reviewer: str, run: RunId | None, sample: SampleId | None
+    ) -> dict[str, object]:
+        """Give the columns that all acts of a step have in common."""
+        REVIEWER.check(reviewer, field="reviewer")
+        return {
+            "reviewer": storable(reviewer),
+            "run_id": run,
+            "sample_id": sample,
+            "created_at": self._clock(),
+        }
+
+    def undo(self, reviewer: str) -> Step:
+        """Withdraw a reviewer's latest standing step, whenever it was made.
+
+        Returns:
+            The acts withdrawn; () when nothing is left to undo.
+        """
+        return self._step(reviewer, undo_from_end, next_undo, Action.WITHDRAWN)
+
+    def redo(self, reviewer: str) -> Step:
+        """Restore the step that a reviewer withdrew last.
+
+        Returns:
+            The acts restored; () when there are none, or something was done since.
+        """
+        return self._step(reviewer, redo_from_end, next_redo, Action.RESTORED)
+
+    def _step(
+        self,
+        reviewer: str,
+        find_from_end: Callable[[list[LabelAct], str], Step | None],
+        find: Callable[[list[LabelAct], str], Step],
+        action: Action,
+    ) -> Step:
+        now = self._clock()
+        reviewer = storable(reviewer)
+
+        def step(connection: Connection) -> Step:
+            # A person may have said a hundred thousand things, and undo is about the last of them.
+            targets = find_from_end(_own(connection, reviewer, last=_END), reviewer)
+            if targets is None:
+                targets = find(_own(connection, reviewer), reviewer)
+            if targets:
+                _append(
+                    connection,
+                    [
+                        {
+                            "claim_id": target.claim,
+                            "reviewer": reviewer,
+                            "action": action.value,
+                            "target_id": target.id,
+                            "batch": target.batch,
+                            "saw_judge": False,
+                            "created_at": now,
+                        }
+                        for target in reversed(targets)
+                    ],
+                )
+            return targets
+
+        return self._database.write(step, durable=True, urgent=True)
+
+    def newest(self) -> LabelId | None:
+        """Name the newest act of the log, whoever's; None while there is none.
+
+        It is the same as long as nobody said anything, here or in another process.
+        """
+        with self._database.reading() as connection:
+            found = connection.execute(select(func.max(human_label.c.id))).scalar()
+        return None if found is None else LabelId(found)
+
+    def expose(self, item: ItemId, reviewer: str) -> None:
+        """Remember that a person has had the judge's words on a conversation in view."""
+        self.expose_all([item], reviewer)
+
+    def expose_all(
+        self, items: Collection[ItemId], reviewer: str, *, in_all_runs: bool = False
+    ) -> None:
+        """Remember the same of several conversations of runs.
+
+        Args:
+            items: The conversations.
+            reviewer: Who has seen the words.
+            in_all_runs: What the judges of all runs said of them was in view.
+        """
+        now = self._clock()
+        reviewer = storable(reviewer)
+
+        def expose(connection: Connection) -> None:
+            found = set(items)
+            if in_all_runs:
+                same = run_item.alias()
+                for some in chunks(list(items)):
+                    found |= set(
+                        connection.scalars(
+                            select(run_item.c.id)
+                            .join(same, same.c.conversation_id == run_item.c.conversation_id)
+                            .where(same.c.id.in_(some))
+                        )
+                    )
+            rows = [{"run_item_id": item, "reviewer": reviewer, "at": now} for item in found]
+            if rows:
+                connection.execute(sqlite_insert(exposure).on_conflict_do_nothing(), rows)
+
+        self._database.write(expose)
+
+    def expose_conversations(
+        self, run_id: RunId, conversations: Collection[ConversationId], reviewer: str
+    ) -> None:
+        """Remember the same of conversations as a run judged them."""
+        items: list[ItemId] = []
+        with self._database.reading() as connection:
+            for some in chunks(list(set(conversations))):
+                items += connection.scalars(
+                    select(run_item.c.id).where(
+                        run_item.c.run_id == run_id, run_item.c.conversation_id.in_(some)
+                    )
+                )
+        self.expose_all(items, reviewer)
+
+    def location(self, run_id: RunId, claim: ClaimId) -> ItemId | None:
+        """Find the conversation of a run in which a claim got a verdict; None when in none."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                select(run_item.c.id)
+                .join(verdict, verdict.c.run_item_id == run_item.c.id)
+                .where(run_item.c.run_id == run_id, verdict.c.claim_id == claim)
+                .limit(1)
+            ).scalar()
+        return None if found is None else ItemId(found)
+
+    def claim_readings(self, run_id: RunId) -> tuple[ClaimReading, ...]:
+        """Read everything a run judged once, in the order of the run and of the text.
+
+        Claims, statements or answers, with people's verdicts in the words of the run's metric. A
+        consensus that has no word there stays as people said it.
+        """
+        with self._database.reading() as connection:
+            return claim_readings(connection, run_id)
+
+    def answer_readings(self, run_id: RunId) -> tuple[AnswerReading, ...]:
+        """Read every answer of a run that people rated as a whole.
+
+        Only of conversations that are done; in the order of the run and of the turns. What the
+        run judged of other things than answers cannot be compared with that: then ().
+        """
+        with self._database.reading() as connection:
+            return answer_readings(connection, run_id)
+
+    def run_readings(
+        self,
+        run_id: RunId,
+        settings: ReadingSettings = DEFAULTS,
+        severity: Mapping[str, int] = SEVERITY,
+    ) -> RunReadings:
+        """Read everything that a report on a run is computed from, as one snapshot.
+
+        Takes the time of reading every verdict of the run, so seconds for a million claims.
+
+        Args:
+            run_id: The run.
+            settings: What counts.
+            severity: How bad each label is, for ties and worst-of rules; larger is worse.
+
+        Raises:
+            StoreError: There is no such run, or the sample asked for cannot carry a report on it.
+        """
+        with self._database.reading() as connection:
+            return run_readings(connection, run_id, settings, severity)
+
+    def newest_act(self) -> LabelId:
+        """Give the number of the newest act in this store; 0 without any."""
+        with self._database.reading() as connection:
+            return newest_act(connection)
+
+    def said_since(
+        self,
+        run_id: RunId,
+        after: LabelId,
+        settings: ReadingSettings = DEFAULTS,
+        *,
+        most: int = MOST_SINCE,
+    ) -> dict[ClaimId, Said] | None:
+        """Read what people say by now of the claims of a run that they acted on since.
+
+        Takes the time of reading these few claims, however large the run.
+
+        Args:
+            run_id: The run.
+            after: The newest act that is known.
+            settings: What counts; only `blind_only` is read.
+            most: Claims that are read at most.
+
+        Returns:
+            None when more claims were acted on, so that the run is better read as a whole.
+
+        Raises:
+            StoreError: There is no such run.
+        """
+        with self._database.reading() as connection:
+            return said_since(connection, run_id, after, settings, most)
+
+    def paired_readings(
+        self, first: RunId, second: RunId, settings: ReadingSettings = DEFAULTS
+    ) -> PairedReadings:
+        """Read what two runs say of the claims that both judged, and what people say of them.
+
+        Judges' words are those of the home windows; of the settings, only `blind_only` is read.
+        A label that is stale for one of the runs does not count.
+
+        Raises:
+            StoreError: There is no such run, or their metrics have other labels.
+        """
+        with self._database.reading() as connection:
+            return paired_readings(connection, first, second, settings)
+
+
+def _own(connection: Connection, reviewer: str, last: int | None = None) -> list[LabelAct]:
+    """Read what a person said, imports left out; only the last steps of the clock where told."""
+    own = (human_label.c.reviewer == reviewer) & (human_label.c.action != Action.IMPORTED.value)
+    if last is not None:
+        # The person's name goes without an index here, or SQLite would take it before the clock's.
+        own = (
+            (human_label.c.reviewer.concat("") == reviewer)
+            & (human_label.c.action != Action.IMPORTED.value)
+            & (human_label.c.clock >= next_clock(connection) - last)
+        )
+    return acts_of(connection, own)
+
+
+def _place_in_sample(
+    connection: Connection, sample: SampleId | None, claim_id: ClaimId
+) -> dict[str, object]:
+    """Read a claim's stratum and probability in a sample; None each where it is not in it."""
+    found = None
+    if sample is not None:
+        found = connection.execute(
+            select(sample_claim.c.stratum, sample_claim.c.probability).where(
+                sample_claim.c.sample_id == sample, sample_claim.c.claim_id == claim_id
+            )
+        ).one_or_none()
+    return {
+        "stratum": None if found is None else found.stratum,
+        "probability": None if found is None else found.probability,
+    }
+
+
+def _home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -> str | None:
+    """Read what the judge of a run said of a claim; None when it said nothing."""
+    found: str | None = connection.execute(
+        select(verdict.c.label)
+        .join(run_item, run_item.c.id == verdict.c.run_item_id)
+        .where(run_item.c.run_id == run_id, verdict.c.claim_id == claim_id, verdict.c.is_home)
+        .limit(1)
+    ).scalar()
+    return found
+
+
+def _append(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Step:
+    """Write rows of the log and what follows from them."""
+    clock = next_clock(connection)
+    numbers: list[LabelId] = []
+    touched: dict[int, set[int]] = {}
+    for place, row in enumerate(rows):
+        claim_id = row["claim_id"]
+        conversation_id = connection.execute(
+            select(claim.c.conversation_id).where(claim.c.id == claim_id)
+        ).scalar()
+        if conversation_id is None:
+            raise StoreError(f"there is no claim {claim_id}; reload the conversation")
+        number = new_id(
+            connection,
+            insert(human_label).values(**row, uid=uuid4().hex, clock=clock + place),
+        )
+        numbers.append(LabelId(number))
+        touched.setdefault(conversation_id, set()).update(items_holding(connection, claim_id))
+    for conversation_id, items in touched.items():
+        refresh_conversation(connection, conversation_id, sorted(items))
+    return tuple(acts_of(connection, human_label.c.id.in_(numbers)))

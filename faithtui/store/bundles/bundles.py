@@ -1,0 +1,257 @@
+"""The act log as a bundle that other stores can take in, and what all acts together amount to."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection, select
+
+from faithtui.domain.annotations import Action, Mark
+from faithtui.domain.ids import RunId
+from faithtui.domain.label_bundle import (
+    Bundle,
+    ClaimName,
+    ClaimText,
+    ConversationName,
+    DrawnClaim,
+    GuidelineText,
+    RunName,
+    SampleText,
+    ToldAct,
+)
+from faithtui.store.annotations.guidelines import SET_ORDER
+from faithtui.store.annotations.label_replay import LOG_ORDER, acts_of, human_verdicts
+from faithtui.store.bundles.foreign_samples import runs_by_name
+from faithtui.store.bundles.merge import Merged, merge
+from faithtui.store.database import Database
+from faithtui.store.schema.checksums import refuse_changed_labels
+from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.json_columns import AnyRow, span_from_row
+from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.tables import (
+    claim,
+    conversation,
+    document,
+    guideline,
+    human_label,
+    run_item,
+    sample,
+    sample_claim,
+    verdict,
+)
+
+STATE_DIGITS = 16
+"""Of a state digest, for people to compare."""
+
+
+class Bundles:
+    """What people said, out of a store and into it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def collect(self, run_id: RunId | None = None, reviewers: Sequence[str] = ()) -> Bundle:
+        """Gather acts and all they refer to, from one snapshot.
+
+        Args:
+            run_id: Only acts on claims that this run judged; None: all.
+            reviewers: Only acts of these people; () means all.
+
+        Raises:
+            StoreError: A label is not what was written.
+        """
+        with self._database.reading() as connection:
+            refuse_changed_labels(connection)
+            return _collected(connection, run_id, [storable(each) for each in reviewers])
+
+    def merge(self, bundle: Bundle) -> Merged:
+        """Take a bundle in; see `merging.merge`."""
+        return merge(self._database, bundle)
+
+    def state_digest(self) -> str:
+        """Name what everybody stands by: equal in two stores exactly when it is the same.
+
+        Verdicts, codes, notes, flags and doubts of each person on each claim enter, and the act
+        that gave each verdict; claims go by their conversation and text, so the order of imports
+        and merges does not matter. Reads the whole log.
+        """
+        with self._database.reading() as connection:
+            said = human_verdicts(acts_of(connection, claim.c.id.is_not(None)))
+            lines: list[str] = []
+            for some in chunks(sorted(said)):
+                for row in connection.execute(
+                    select(
+                        claim.c.id,
+                        conversation.c.source,
+                        conversation.c.key,
+                        claim.c.kind,
+                        claim.c.turn,
+                        claim.c.digest,
+                    )
+                    .join(conversation, conversation.c.id == claim.c.conversation_id)
+                    .where(claim.c.id.in_(some))
+                ):
+                    lines += [
+                        json.dumps(
+                            [
+                                *tuple(row)[1:],
+                                each.reviewer,
+                                each.verdict,
+                                each.action and each.action.value,
+                                each.note,
+                                each.code,
+                                each.flagged,
+                                each.unsure,
+                            ]
+                        )
+                        for each in said[row.id]
+                    ]
+        return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:STATE_DIGITS]
+
+
+def _collected(connection: Connection, run_id: RunId | None, reviewers: Sequence[str]) -> Bundle:
+    runs = {number: name for name, number in runs_by_name(connection).items()}
+    samples = {
+        row.id: row for row in connection.execute(select(sample).order_by(sample.c.id)).all()
+    }
+    wanted = select(human_label.c.id)
+    if reviewers:
+        wanted = wanted.where(human_label.c.reviewer.in_(reviewers))
+    if run_id is not None:
+        judged = (
+            select(verdict.c.claim_id)
+            .join(run_item, run_item.c.id == verdict.c.run_item_id)
+            .where(run_item.c.run_id == run_id)
+        )
+        wanted = wanted.where(human_label.c.claim_id.in_(judged))
+    target = human_label.alias("target")
+    rows = connection.execute(
+        select(human_label, target.c.uid.label("target_uid"))
+        .outerjoin(target, target.c.id == human_label.c.target_id)
+        .where(human_label.c.id.in_(wanted))
+        .order_by(*LOG_ORDER)
+    ).all()
+    drawn = {number: samples[number] for number in {row.sample_id for row in rows if row.sample_id}}
+    in_samples: dict[int, list[AnyRow]] = {number: [] for number in drawn}
+    for some in chunks(sorted(drawn)):
+        for row in connection.execute(
+            select(sample_claim)
+            .where(sample_claim.c.sample_id.in_(some))
+            .order_by(sample_claim.c.sample_id, sample_claim.c.position)
+        ):
+            in_samples[row.sample_id].append(row)
+    numbers = {row.claim_id for row in rows}
+    numbers |= {each.claim_id for found in in_samples.values() for each in found}
+    named = _claims(connection, sorted(numbers))
+    names = {number: name for number, (name, _) in named.items()}
+    return Bundle(
+        acts=tuple(
+            _told(
+                row,
+                names,
+                runs,
+                None if row.sample_id is None else samples[row.sample_id].uid,
+            )
+            for row in rows
+        ),
+        claims=dict(sorted(named.values(), key=lambda each: _place(each[0]))),
+        samples=tuple(
+            _sample_text(row, runs[row.run_id], in_samples[row.id], names)
+            for row in sorted(drawn.values(), key=lambda row: str(row.uid))
+        ),
+        guidelines=tuple(
+            GuidelineText(row.digest, row.text, row.author, row.created_at)
+            for row in connection.execute(select(guideline).order_by(*SET_ORDER))
+        ),
+    )
+
+
+def _place(name: ClaimName) -> tuple[str, str, int, str, str]:
+    talk = name.conversation
+    return (talk.source, talk.key, name.turn, name.kind, name.digest)
+
+
+def _claims(
+    connection: Connection, numbers: Sequence[int]
+) -> dict[int, tuple[ClaimName, ClaimText]]:
+    talks: dict[int, ConversationName] = {}
+    found: dict[int, tuple[ClaimName, ClaimText]] = {}
+    for some in chunks(numbers):
+        for row in connection.execute(
+            select(
+                claim,
+                conversation.c.source,
+                conversation.c.key,
+                conversation.c.content_hash,
+                document.c.hash.label("document"),
+            )
+            .join(conversation, conversation.c.id == claim.c.conversation_id)
+            .outerjoin(document, document.c.id == claim.c.document_id)
+            .where(claim.c.id.in_(some))
+        ):
+            talk = talks.setdefault(
+                row.conversation_id, ConversationName(row.source, row.key, row.content_hash)
+            )
+            found[row.id] = (
+                ClaimName(talk, row.kind, row.turn, row.digest, row.document),
+                ClaimText(row.text, span_from_row(row), row.imported),
+            )
+    return found
+
+
+def _told(
+    row: AnyRow,
+    names: Mapping[int, ClaimName],
+    runs: Mapping[int, RunName],
+    sample_uid: str | None,
+) -> ToldAct:
+    return ToldAct(
+        uid=row.uid,
+        clock=row.clock,
+        claim=names[row.claim_id],
+        reviewer=row.reviewer,
+        action=Action(row.action),
+        created_at=row.created_at,
+        verdict=row.verdict,
+        note=row.note,
+        target=row.target_uid,
+        batch=row.batch,
+        scale=row.scale,
+        raw_label=row.raw_label,
+        run=None if row.run_id is None else runs[row.run_id],
+        judge_verdict=row.judge_verdict,
+        saw_judge=row.saw_judge,
+        seconds=row.seconds,
+        code=row.reason_code,
+        mark=None if row.mark is None else Mark(row.mark),
+        sample=sample_uid,
+        stratum=row.stratum,
+        probability=row.probability,
+        guideline=row.guideline_version,
+    )
+
+
+def _sample_text(
+    row: AnyRow, run: RunName, drawn: Sequence[AnyRow], names: Mapping[int, ClaimName]
+) -> SampleText:
+    return SampleText(
+        uid=row.uid,
+        name=row.name,
+        kind=row.kind,
+        run=run,
+        reviewer=row.reviewer,
+        design=row.design,
+        stratified_by=tuple(row.stratified_by),
+        seed=row.seed,
+        blind=row.blind,
+        shown_share=row.shown_share,
+        frame=row.frame,
+        strata=tuple((each["name"], each["population"], each["drawn"]) for each in row.strata),
+        created_at=row.created_at,
+        closed_at=row.closed_at,
+        decision=row.decision,
+        claims=tuple(
+            DrawnClaim(names[each.claim_id], each.stratum, each.probability, each.shown)
+            for each in drawn
+        ),
+    )

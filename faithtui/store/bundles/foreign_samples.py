@@ -1,0 +1,123 @@
+"""Drawn queues of other stores: found here by their `uid`, or made where all they serve is here."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from faithtui.domain.label_bundle import ConversationName, RunName, SampleText
+from faithtui.store.bundles.foreign_claims import key_of, stored_claims
+from faithtui.store.schema.statements import chunks, new_id
+from faithtui.store.schema.tables import run, run_item, sample, sample_claim
+
+
+def runs_by_name(connection: Connection) -> dict[RunName, int]:
+    """Read the ids of all runs by what holds in copies of the store too."""
+    return {
+        RunName(
+            row.metric, row.judge, row.judge_fingerprint, row.prompt_digest, row.created_at
+        ): row.id
+        for row in connection.execute(
+            select(
+                run.c.id,
+                run.c.metric,
+                run.c.judge,
+                run.c.judge_fingerprint,
+                run.c.prompt_digest,
+                run.c.created_at,
+            )
+        )
+    }
+
+
+def add_samples(
+    connection: Connection,
+    samples: Sequence[SampleText],
+    talks: Mapping[ConversationName, int],
+) -> tuple[dict[str, int], int]:
+    """Find or make samples; one whose run or claims are not all here cannot be served here.
+
+    Returns:
+        Ids by `uid`, and how many were made.
+    """
+    found: dict[str, int] = {}
+    for some in chunks([each.uid for each in samples]):
+        for row in connection.execute(
+            select(sample.c.id, sample.c.uid).where(sample.c.uid.in_(some))
+        ):
+            found[row.uid] = row.id
+    fresh = [each for each in samples if each.uid not in found]
+    runs = runs_by_name(connection) if fresh else {}
+    made = 0
+    for each in fresh:
+        run_id = runs.get(each.run)
+        if run_id is None or any(drawn.claim.conversation not in talks for drawn in each.claims):
+            continue
+        rows = _drawn_rows(connection, each, run_id, talks)
+        if rows is None:
+            continue
+        number = new_id(connection, insert(sample).values(**_sample_columns(each, run_id)))
+        if rows:
+            connection.execute(insert(sample_claim), [{"sample_id": number, **row} for row in rows])
+        found[each.uid] = number
+        made += 1
+    return found, made
+
+
+def _drawn_rows(
+    connection: Connection,
+    told: SampleText,
+    run_id: int,
+    talks: Mapping[ConversationName, int],
+) -> list[dict[str, Any]] | None:
+    """Make the rows of a sample's claims; None when one of them is not in the run here."""
+    conversations = sorted({talks[each.claim.conversation] for each in told.claims})
+    claims = stored_claims(connection, conversations)
+    items: dict[int, int] = {}
+    for some in chunks(conversations):
+        for row in connection.execute(
+            select(run_item.c.id, run_item.c.conversation_id).where(
+                run_item.c.run_id == run_id, run_item.c.conversation_id.in_(some)
+            )
+        ):
+            items[row.conversation_id] = row.id
+    rows: list[dict[str, Any]] = []
+    for position, each in enumerate(told.claims):
+        here = claims.get(key_of(each.claim, talks))
+        item = items.get(talks[each.claim.conversation])
+        if here is None or item is None:
+            return None
+        rows.append(
+            {
+                "position": position,
+                "claim_id": here[0],
+                "run_item_id": item,
+                "stratum": each.stratum,
+                "probability": each.probability,
+                "shown": each.shown,
+            }
+        )
+    return rows
+
+
+def _sample_columns(told: SampleText, run_id: int) -> dict[str, Any]:
+    return {
+        "uid": told.uid,
+        "name": told.name,
+        "kind": told.kind,
+        "run_id": run_id,
+        "reviewer": told.reviewer,
+        "design": told.design,
+        "stratified_by": list(told.stratified_by),
+        "seed": told.seed,
+        "blind": told.blind,
+        "shown_share": told.shown_share,
+        "frame": told.frame,
+        "strata": [
+            {"name": name, "population": population, "drawn": drawn}
+            for name, population, drawn in told.strata
+        ],
+        "created_at": told.created_at,
+        "closed_at": told.closed_at,
+        "decision": told.decision,
+    }

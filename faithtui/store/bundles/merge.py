@@ -1,0 +1,384 @@
+"""Taking in what people said in another store.
+
+Free of conflicts: an act is known by its `uid` and never changes, so merging is putting logs
+together, and the order of the log is that of clocks and uids, not of arrival. An imported label
+has the same `uid` in every store that imported the same file, at a clock of each; the earliest one
+holds in all.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+from sqlalchemy import Connection, insert, select, update
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.label_bundle import (
+    Bundle,
+    ClaimName,
+    ConversationName,
+    GuidelineText,
+    RunName,
+    ToldAct,
+)
+from faithtui.store.annotations.label_replay import next_clock
+from faithtui.store.bundles.foreign_claims import add_claims
+from faithtui.store.bundles.foreign_samples import add_samples, runs_by_name
+from faithtui.store.database import Database
+from faithtui.store.runs.rollups import refresh_conversation
+from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.json_columns import AnyRow
+from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.tables import (
+    claim,
+    conversation,
+    guideline,
+    human_label,
+    verdict,
+)
+
+_AT_ONCE = 2_000
+"""Acts in a transaction, so that a verdict given meanwhile does not wait long."""
+
+_NO_CLAIM = "is about a claim that does not fit its conversation: text, turn or document is another"
+
+_FAR_AHEAD = 1 << 32
+"""So far beyond the last clock here no honest act is; a forged one would use up all clocks."""
+
+_FORGED = "has a clock far ahead of every act here: faithtui does not write such acts"
+
+Absence = Literal["absent", "other turns"]
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A conversation whose acts were not merged."""
+
+    conversation: ConversationName
+    why: Absence
+    """It is not here, or it is here with other turns."""
+    acts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What merging a bundle did."""
+
+    new: int = 0
+    """Acts that were not here."""
+    known: int = 0
+    """Acts that were."""
+    new_claims: int = 0
+    """Claims that nobody had extracted here."""
+    new_samples: int = 0
+    new_guidelines: int = 0
+    elsewhere: tuple[Elsewhere, ...] = ()
+    """In the order of source and key."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """`uid` of each act that cannot be taken, and why."""
+
+    @property
+    def acts_elsewhere(self) -> int:
+        """Acts whose conversations are not here."""
+        return sum(each.acts for each in self.elsewhere)
+
+
+@dataclass(slots=True)
+class _Count:
+    """What has been done so far."""
+
+    new: int = 0
+    known: int = 0
+    new_claims: int = 0
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+
+def merge(database: Database, bundle: Bundle) -> Merged:
+    """Take a bundle in.
+
+    Written some conversations at a time; after a crash, merge again. Every score that changes is
+    brought up to date, once per conversation.
+
+    Raises:
+        StoreError: It cannot be written. Earlier conversations are.
+    """
+    count = _Count()
+    talks, elsewhere = _conversations(database, bundle)
+    acts: dict[ConversationName, list[ToldAct]] = defaultdict(list)
+    with database.reading() as connection:
+        last = next_clock(connection) + _FAR_AHEAD
+    for act in bundle.acts:
+        if act.clock > last:
+            count.refused.append((act.uid, _FORGED))
+        elif act.claim.conversation in talks:
+            acts[act.claim.conversation].append(act)
+    texts = {name: bundle.claims[name] for found in acts.values() for name in _claims_of(found)}
+    guidelines = database.write(
+        lambda connection: _add_guidelines(connection, bundle.guidelines), durable=True
+    )
+    ids: dict[ClaimName, int] = {}
+    for some in _batches(acts):
+        names = [name for talk in some for name in _claims_of(acts[talk])]
+        found, made = database.write(
+            partial(add_claims, names=names, texts=texts, talks=talks), durable=True
+        )
+        ids |= found
+        count.new_claims += made
+    samples, fresh = database.write(
+        lambda connection: add_samples(connection, bundle.samples, talks), durable=True
+    )
+    for some in _batches(acts):
+        log = [act for talk in some for act in acts[talk]]
+        count.refused += [(act.uid, _NO_CLAIM) for act in log if act.claim not in ids]
+        log = [act for act in log if act.claim in ids]
+        database.write(
+            partial(_add_acts, log=log, claims=ids, samples=samples, count=count), durable=True
+        )
+    return Merged(
+        count.new,
+        count.known,
+        count.new_claims,
+        fresh,
+        guidelines,
+        elsewhere,
+        tuple(count.refused),
+    )
+
+
+def _claims_of(acts: Sequence[ToldAct]) -> tuple[ClaimName, ...]:
+    return tuple(dict.fromkeys(act.claim for act in acts))
+
+
+def _batches(
+    acts: Mapping[ConversationName, Sequence[ToldAct]],
+) -> Iterator[list[ConversationName]]:
+    """Group whole conversations: what an act refers to is always in its own."""
+    some: list[ConversationName] = []
+    size = 0
+    for talk, log in acts.items():
+        if some and size + len(log) > _AT_ONCE:
+            yield some
+            some, size = [], 0
+        some.append(talk)
+        size += len(log)
+    if some:
+        yield some
+
+
+def _conversations(
+    database: Database, bundle: Bundle
+) -> tuple[dict[ConversationName, int], tuple[Elsewhere, ...]]:
+    """Find the conversations of a bundle; say which are not here, and how many acts they have."""
+    wanted = dict.fromkeys(name.conversation for name in bundle.claims)
+    stored: dict[tuple[str, str], AnyRow] = {}
+    with database.reading() as connection:
+        for some in chunks(list({storable(each.key) for each in wanted})):
+            for row in connection.execute(
+                select(
+                    conversation.c.id,
+                    conversation.c.source,
+                    conversation.c.key,
+                    conversation.c.content_hash,
+                ).where(conversation.c.key.in_(some))
+            ):
+                stored[row.source, row.key] = row
+    found: dict[ConversationName, int] = {}
+    missing: dict[ConversationName, Absence] = {}
+    for each in wanted:
+        here = stored.get((each.source, each.key))
+        if here is None:
+            missing[each] = "absent"
+        elif here.content_hash != each.content_hash:
+            missing[each] = "other turns"
+        else:
+            found[each] = here.id
+    counts = Counter(act.claim.conversation for act in bundle.acts)
+    return found, tuple(
+        Elsewhere(each, missing[each], counts[each])
+        for each in sorted(missing, key=lambda each: (each.source, each.key, each.content_hash))
+        if counts[each]
+    )
+
+
+def _add_guidelines(connection: Connection, texts: Sequence[GuidelineText]) -> int:
+    known = {
+        (row.digest, row.created_at)
+        for row in connection.execute(select(guideline.c.digest, guideline.c.created_at))
+    }
+    fresh = {(each.digest, each.created_at): each for each in texts}
+    rows = [
+        {
+            "digest": each.digest,
+            "text": each.text,
+            "author": each.author,
+            "created_at": each.created_at,
+        }
+        for key, each in fresh.items()
+        if key not in known
+    ]
+    if rows:
+        connection.execute(insert(guideline), rows)
+    return len(rows)
+
+
+def _add_acts(
+    connection: Connection,
+    log: Sequence[ToldAct],
+    claims: Mapping[ClaimName, int],
+    samples: Mapping[str, int],
+    count: _Count,
+) -> None:
+    """Append the acts of some conversations that are not here, and refresh what follows."""
+    stored = _stored_acts(connection, [act.uid for act in log])
+    stored |= _stored_acts(connection, [act.target for act in log if act.target is not None])
+    runs = runs_by_name(connection)
+    touched: set[int] = set()
+    plain: list[dict[str, Any]] = []
+    undoing: list[ToldAct] = []
+    for act in log:
+        here = stored.get(act.uid)
+        if here is not None:
+            if not _same(here, act, claims[act.claim]):
+                count.refused.append((act.uid, "is here already, and says something else"))
+                continue
+            count.known += 1
+            if _complete(connection, here, act, samples, runs):
+                touched.add(here.claim_id)
+        elif act.target is not None:
+            undoing.append(act)
+        else:
+            plain.append(_act_row(act, claims, samples, runs, None))
+    made: dict[str, AnyRow] = _inserted(connection, plain)
+    later: list[dict[str, Any]] = []
+    for act in undoing:
+        target = made.get(act.target or "") or stored.get(act.target or "")
+        why = _cannot_undo(target, act, claims[act.claim])
+        if why is not None:
+            count.refused.append((act.uid, why))
+        elif target is not None:
+            later.append(_act_row(act, claims, samples, runs, target.id))
+    made |= _inserted(connection, later)
+    count.new += len(made)
+    _refresh(connection, touched | {row.claim_id for row in made.values()})
+
+
+_ACT = (
+    human_label.c.id,
+    human_label.c.uid,
+    human_label.c.clock,
+    human_label.c.claim_id,
+    human_label.c.reviewer,
+    human_label.c.action,
+    human_label.c.verdict,
+    human_label.c.sample_id,
+    human_label.c.run_id,
+)
+
+
+def _stored_acts(connection: Connection, uids: Sequence[str]) -> dict[str, AnyRow]:
+    return {
+        row.uid: row
+        for some in chunks(uids)
+        for row in connection.execute(select(*_ACT).where(human_label.c.uid.in_(some)))
+    }
+
+
+def _inserted(connection: Connection, rows: Sequence[dict[str, Any]]) -> dict[str, AnyRow]:
+    if not rows:
+        return {}
+    made = connection.execute(insert(human_label).returning(*_ACT), rows)
+    return {row.uid: row for row in made}
+
+
+def _same(here: AnyRow, act: ToldAct, claim_id: int) -> bool:
+    return (here.claim_id, here.reviewer, here.action, here.verdict) == (
+        claim_id,
+        act.reviewer,
+        act.action.value,
+        act.verdict,
+    )
+
+
+def _complete(
+    connection: Connection,
+    here: AnyRow,
+    act: ToldAct,
+    samples: Mapping[str, int],
+    runs: Mapping[RunName, int],
+) -> bool:
+    """Fill in what an act that is here refers to, now that that is here too.
+
+    Returns:
+        Whether its place in the log changed.
+    """
+    columns: dict[str, Any] = {}
+    if here.sample_id is None and act.sample is not None and act.sample in samples:
+        columns["sample_id"] = samples[act.sample]
+    if here.run_id is None and act.run is not None and act.run in runs:
+        columns["run_id"] = runs[act.run]
+    earlier = act.clock < here.clock
+    if earlier:
+        columns["clock"] = act.clock
+    if columns:
+        connection.execute(update(human_label).where(human_label.c.id == here.id).values(**columns))
+    return bool(earlier)
+
+
+def _cannot_undo(target: AnyRow | None, act: ToldAct, claim_id: int) -> str | None:
+    if target is None:
+        return f"is about the act {act.target}, which is in none of the files and not here"
+    if (target.claim_id, target.reviewer) != (claim_id, act.reviewer):
+        return "takes back what somebody else said, or what was said of another claim"
+    if target.action in (Action.WITHDRAWN.value, Action.RESTORED.value):
+        return "takes back a taking back"
+    return None
+
+
+def _act_row(
+    act: ToldAct,
+    claims: Mapping[ClaimName, int],
+    samples: Mapping[str, int],
+    runs: Mapping[RunName, int],
+    target: int | None,
+) -> dict[str, Any]:
+    return {
+        "uid": act.uid,
+        "clock": act.clock,
+        "batch": act.batch,
+        "claim_id": claims[act.claim],
+        "reviewer": act.reviewer,
+        "action": act.action.value,
+        "verdict": act.verdict,
+        "note": act.note,
+        "target_id": target,
+        "scale": act.scale,
+        "raw_label": act.raw_label,
+        "run_id": None if act.run is None else runs.get(act.run),
+        "judge_verdict": act.judge_verdict,
+        "saw_judge": act.saw_judge,
+        "seconds": act.seconds,
+        "reason_code": act.code,
+        "mark": None if act.mark is None else act.mark.value,
+        "sample_id": None if act.sample is None else samples.get(act.sample),
+        "stratum": act.stratum,
+        "probability": act.probability,
+        "guideline_version": act.guideline,
+        "created_at": act.created_at,
+    }
+
+
+def _refresh(connection: Connection, claims: set[int]) -> None:
+    """Bring every conversation of a run that holds one of the claims up to date, each once."""
+    items: dict[int, set[int]] = defaultdict(set)
+    for some in chunks(sorted(claims)):
+        for row in connection.execute(
+            select(claim.c.conversation_id, verdict.c.run_item_id)
+            .join(claim, claim.c.id == verdict.c.claim_id)
+            .where(verdict.c.claim_id.in_(some))
+            .distinct()
+        ):
+            items[row.conversation_id].add(row.run_item_id)
+    for conversation_id, held in items.items():
+        refresh_conversation(connection, conversation_id, sorted(held))

@@ -1,0 +1,410 @@
+"""Replies of judges, who is asking what at this moment, and what was found out about judges.
+
+Written at every call, so the statements are made once and the transactions are short.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import asdict, fields, replace
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from faithtui.domain.ids import ItemId, RunId
+from faithtui.store.database import Database
+from faithtui.store.records import (
+    AskedReply,
+    CallRow,
+    FreshVerdict,
+    ItemCost,
+    RunTotals,
+    StoredReply,
+    WorkerRow,
+)
+from faithtui.store.schema.judge_tables import (
+    fresh_verdict,
+    judge_call,
+    judge_memory,
+    lease,
+    worker,
+)
+from faithtui.store.schema.tables import run, run_item
+
+_REPLY_COLUMNS = (
+    judge_call.c.text,
+    judge_call.c.stop,
+    judge_call.c.structured,
+    judge_call.c.tokens_in,
+    judge_call.c.tokens_out,
+    judge_call.c.tokens_cached,
+    judge_call.c.request_id,
+    judge_call.c.served_model,
+    judge_call.c.latency_ms,
+    judge_call.c.rung,
+    judge_call.c.tokens_cache_write,
+    judge_call.c.tokens_reasoning,
+    judge_call.c.cost_nusd,
+    judge_call.c.prices,
+    judge_call.c.estimated,
+    judge_call.c.batch_uid,
+)
+_REPLY = (
+    select(*_REPLY_COLUMNS, judge_call.c.id)
+    .where(judge_call.c.key == bindparam("question"), judge_call.c.usable)
+    .order_by(judge_call.c.id)
+    .limit(1)
+)
+_UNUSABLE_REPLY = (
+    select(*_REPLY_COLUMNS, judge_call.c.id)
+    .where(judge_call.c.key == bindparam("question"), ~judge_call.c.usable)
+    .order_by(judge_call.c.id.desc())
+    .limit(1)
+)
+_REPLY_OR_CUT = (
+    select(*_REPLY_COLUMNS, judge_call.c.id)
+    .where(
+        judge_call.c.key == bindparam("question"),
+        judge_call.c.usable | (judge_call.c.stop == "length"),
+    )
+    .order_by(judge_call.c.usable.desc(), judge_call.c.id)
+    .limit(1)
+)
+_SAVE = insert(judge_call)
+_SAME = (
+    select(judge_call.c.id)
+    .where(
+        judge_call.c.key == bindparam("question"),
+        judge_call.c.text == bindparam("said"),
+        judge_call.c.latency_ms == bindparam("took"),
+        judge_call.c.request_id.is_not_distinct_from(bindparam("request")),
+    )
+    .limit(1)
+)
+_OF_REPLY = tuple(each.name for each in fields(StoredReply) if each.name != "number")
+_COUNT_CALL = (
+    update(run)
+    .where(run.c.id == bindparam("run_under_way"))
+    .values(
+        calls=run.c.calls + 1,
+        tokens_in=run.c.tokens_in + bindparam("read"),
+        tokens_out=run.c.tokens_out + bindparam("written"),
+        tokens_cached=run.c.tokens_cached + bindparam("cached"),
+        cost_nusd=run.c.cost_nusd + bindparam("cost"),
+        unpriced_calls=run.c.unpriced_calls + bindparam("unpriced"),
+    )
+    .returning(
+        run.c.calls,
+        run.c.tokens_in,
+        run.c.tokens_out,
+        run.c.tokens_cached,
+        run.c.cost_nusd,
+        run.c.unpriced_calls,
+    )
+)
+WORKER_COLUMNS = (
+    worker.c.uid,
+    worker.c.host,
+    worker.c.pid,
+    worker.c.beats,
+    worker.c.started_at,
+    worker.c.run_id,
+    worker.c.process,
+    worker.c.beat_at,
+)
+_HOLDER = (
+    select(*WORKER_COLUMNS)
+    .select_from(lease.outerjoin(worker, worker.c.uid == lease.c.worker))
+    .where(lease.c.key == bindparam("question"))
+)
+_LEASE = upsert(lease).on_conflict_do_nothing(index_elements=["key"])
+_TAKE_OVER = (
+    update(lease).where(lease.c.key == bindparam("question")).values(worker=bindparam("holder"))
+)
+_RELEASE = delete(lease).where(
+    lease.c.key == bindparam("question"), lease.c.worker == bindparam("holder")
+)
+_BEAT = (
+    update(worker)
+    .where(worker.c.uid == bindparam("me"))
+    .values(beats=worker.c.beats + 1, beat_at=bindparam("now"))
+)
+
+
+_ABOUT_CALL = 6
+"""Columns of a call that are not of its reply."""
+
+
+class Calls:
+    """Calls of judges."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def reply(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+        """Find the first usable reply to a question; None when it was never answered.
+
+        Args:
+            key: Hash of everything that determines the reply.
+            or_cut: Where none is usable, one that ran into the limit of tokens will do.
+        """
+        row = self._database.glimpse(_REPLY_OR_CUT if or_cut else _REPLY, {"question": key})
+        return None if row is None else StoredReply(*row)
+
+    def unusable_reply(self, key: str) -> StoredReply | None:
+        """Find the latest reply to a question that could not be used; None without one.
+
+        Args:
+            key: Hash of everything that determines the reply.
+        """
+        row = self._database.glimpse(_UNUSABLE_REPLY, {"question": key})
+        return None if row is None else StoredReply(*row)
+
+    def save(self, asked: AskedReply, reply: StoredReply) -> RunTotals | None:
+        """Store a judge's reply the moment it arrives; on return the disk has it.
+
+        The lease on the question ends in the same transaction.
+
+        Args:
+            asked: What it answers, and for whom.
+            reply: The reply as it came.
+
+        Returns:
+            The totals of the run it was asked for, by all processes; None outside a run.
+        """
+        row = {
+            "key": asked.key,
+            "run_id": asked.run,
+            "run_item_id": asked.item,
+            "window": asked.window,
+            "replicate": asked.replicate,
+            "judge": asked.judge,
+            "step": asked.step,
+            "usable": asked.usable,
+            "created_at": self._clock(),
+            **{name: getattr(reply, name) for name in _OF_REPLY},
+        }
+
+        def save(connection: Connection) -> RunTotals | None:
+            connection.execute(_SAVE, row)
+            if asked.worker is not None:
+                connection.execute(_RELEASE, {"question": asked.key, "holder": asked.worker})
+            if asked.run is None:
+                return None
+            counted = connection.execute(
+                _COUNT_CALL,
+                {
+                    "run_under_way": asked.run,
+                    "read": reply.tokens_in or 0,
+                    "written": reply.tokens_out or 0,
+                    "cached": reply.tokens_cached or 0,
+                    "cost": reply.cost_nusd or 0,
+                    "unpriced": int(reply.cost_nusd is None),
+                },
+            ).one_or_none()
+            return None if counted is None else RunTotals(*counted)
+
+        return self._database.write(save, durable=True)
+
+    def recover(self, asked: AskedReply, reply: StoredReply) -> None:
+        """Store a reply that could not be stored when it arrived, unless it was after all.
+
+        Args:
+            asked: What it answers. A run that is not in this store is left out.
+            reply: The reply as it came.
+        """
+
+        def recover(connection: Connection) -> None:
+            same = {
+                "question": asked.key,
+                "said": reply.text,
+                "took": reply.latency_ms,
+                "request": reply.request_id,
+            }
+            if connection.execute(_SAME, same).first() is not None:
+                return
+            owner = select(run_item.c.run_id).where(run_item.c.id == asked.item)
+            is_known = asked.item is not None and connection.scalar(owner) == asked.run
+            place = (asked.run, asked.item) if is_known else (None, None)
+            # Whoever held the lease is gone.
+            self.save(replace(asked, run=place[0], item=place[1], worker=None), reply)
+
+        self._database.write(recover, durable=True)
+
+    def reply_in(self, batch_uid: str, key: str) -> StoredReply | None:
+        """Give the reply that a question got in a batch, usable or not; None without one."""
+        statement = (
+            select(*_REPLY_COLUMNS, judge_call.c.id)
+            .where(judge_call.c.key == key, judge_call.c.batch_uid == batch_uid)
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(statement).one_or_none()
+        return None if row is None else StoredReply(*row)
+
+    def mark_usable(self, key: str, batch_uid: str) -> None:
+        """Let the reply that a question got in a batch be found."""
+        change = (
+            update(judge_call)
+            .where(judge_call.c.key == key, judge_call.c.batch_uid == batch_uid)
+            .values(usable=True)
+        )
+        self._database.write(lambda connection: connection.execute(change))
+
+    def count_retries(self, run_id: RunId, retries: int) -> None:
+        """Add to the attempts of a run that were made again."""
+        change = update(run).where(run.c.id == run_id).values(retries=run.c.retries + retries)
+        self._database.write(lambda connection: connection.execute(change))
+
+    def of_item(self, item: ItemId) -> tuple[CallRow, ...]:
+        """List the calls that were made for a conversation of a run, in order, with their texts."""
+        statement = (
+            select(
+                judge_call.c.id,
+                judge_call.c.step,
+                judge_call.c.window,
+                judge_call.c.replicate,
+                judge_call.c.usable,
+                judge_call.c.created_at,
+                *_REPLY_COLUMNS,
+            )
+            .where(judge_call.c.run_item_id == item)
+            .order_by(judge_call.c.id)
+        )
+        with self._database.reading() as connection:
+            return tuple(
+                CallRow(
+                    id=row.id,
+                    step=row.step,
+                    window=row.window,
+                    replicate=row.replicate,
+                    usable=row.usable,
+                    at=row.created_at,
+                    reply=StoredReply(*tuple(row)[_ABOUT_CALL:]),
+                )
+                for row in connection.execute(statement)
+            )
+
+    def costs(self, item: ItemId) -> ItemCost:
+        """Add up the calls that were made for a conversation of a run.
+
+        Returns:
+            All of it, and each window's part: what the window asked first. An answer that was
+            stored before costs nothing, and what serves several windows counts for the first.
+        """
+        statement = (
+            select(
+                judge_call.c.window,
+                func.count(),
+                func.coalesce(func.sum(judge_call.c.tokens_in), 0),
+                func.coalesce(func.sum(judge_call.c.tokens_out), 0),
+                func.coalesce(func.sum(judge_call.c.tokens_cached), 0),
+                func.coalesce(func.sum(judge_call.c.cost_nusd), 0),
+                # What the embedded judge said before costs were kept was free as well.
+                func.count(case((judge_call.c.judge != "offline", 1)))
+                - func.count(case((judge_call.c.judge != "offline", judge_call.c.cost_nusd))),
+            )
+            .where(judge_call.c.run_item_id == item)
+            .group_by(judge_call.c.window)
+        )
+        with self._database.reading() as connection:
+            parts = {row[0]: RunTotals(*row[1:]) for row in connection.execute(statement)}
+        total = RunTotals()
+        for part in parts.values():
+            total += part
+        return ItemCost(total, parts)
+
+    def memory(self, fingerprint: str) -> str | None:
+        """Recall the way of asking for JSON that worked with a judge; None: nobody knows."""
+        statement = select(judge_memory.c.rung).where(judge_memory.c.fingerprint == fingerprint)
+        with self._database.reading() as connection:
+            return connection.execute(statement).scalar_one_or_none()
+
+    def remember(self, fingerprint: str, rung: str | None) -> None:
+        """Keep the way of asking for JSON that works with a judge; None forgets it."""
+        row = {"fingerprint": fingerprint, "rung": rung, "updated_at": self._clock()}
+        statement = upsert(judge_memory).values(row)
+        changed = statement.on_conflict_do_update(index_elements=["fingerprint"], set_=row)
+        self._database.write(lambda connection: connection.execute(changed))
+
+    def begin(self, me: WorkerRow) -> None:
+        """Enter a process that is about to ask, or to work on a run."""
+        row = asdict(me)
+        row["run_id"] = row.pop("run")
+        self._database.write(lambda connection: connection.execute(insert(worker), row))
+
+    def beat(self, uid: str) -> None:
+        """Say that a process is alive."""
+        now = {"me": uid, "now": self._clock()}
+        self._database.write(lambda connection: connection.execute(_BEAT, now))
+
+    def workers(self, runs: Collection[RunId]) -> tuple[WorkerRow, ...]:
+        """List the processes that say they work on one of some runs, dead ones too."""
+        statement = select(*WORKER_COLUMNS).where(worker.c.run_id.in_(runs))
+        with self._database.reading() as connection:
+            return tuple(WorkerRow(*row) for row in connection.execute(statement))
+
+    def end(self, uid: str) -> None:
+        """Take a process and all its leases away."""
+
+        def leave(connection: Connection) -> None:
+            connection.execute(delete(lease).where(lease.c.worker == uid))
+            connection.execute(delete(worker).where(worker.c.uid == uid))
+
+        self._database.write(leave)
+
+    def take(self, key: str, uid: str, is_dead: Callable[[WorkerRow], bool]) -> bool:
+        """Take the lease on a question, so that nobody else asks it meanwhile.
+
+        Args:
+            key: Names the question.
+            uid: Who wants it.
+            is_dead: Says whether whoever has it is gone; asked on the writer thread.
+
+        Returns:
+            False: somebody who lives has it.
+        """
+
+        def take(connection: Connection) -> bool:
+            # Nearly always nobody has it.
+            if connection.execute(_LEASE, {"key": key, "worker": uid}).rowcount:
+                return True
+            holder = connection.execute(_HOLDER, {"question": key}).one()
+            if holder.uid is not None and not is_dead(WorkerRow(*holder)):
+                return False
+            connection.execute(_TAKE_OVER, {"question": key, "holder": uid})
+            return True
+
+        return self._database.write(take)
+
+    def release(self, key: str, uid: str) -> None:
+        """Give a lease back; does nothing when it is not held."""
+        self._database.write(
+            lambda connection: connection.execute(_RELEASE, {"question": key, "holder": uid})
+        )
+
+    def add_fresh(self, verdict: FreshVerdict) -> None:
+        """Keep a verdict that was asked for again on purpose."""
+        row = asdict(verdict) | {"created_at": self._clock()}
+        row["run_item_id"] = row.pop("item")
+        row["claim_id"] = row.pop("claim")
+        self._database.write(lambda connection: connection.execute(insert(fresh_verdict), row))
+
+    def fresh(self, item: ItemId) -> tuple[FreshVerdict, ...]:
+        """List the verdicts of a conversation of a run that were asked for again, in order."""
+        columns = (
+            fresh_verdict.c.run_item_id,
+            fresh_verdict.c.claim_id,
+            fresh_verdict.c.window,
+            fresh_verdict.c.replicate,
+            fresh_verdict.c.label,
+            fresh_verdict.c.word,
+            fresh_verdict.c.reason,
+            fresh_verdict.c.confidence,
+            fresh_verdict.c.asked_by,
+        )
+        statement = (
+            select(*columns).where(fresh_verdict.c.run_item_id == item).order_by(fresh_verdict.c.id)
+        )
+        with self._database.reading() as connection:
+            return tuple(FreshVerdict(*row) for row in connection.execute(statement))

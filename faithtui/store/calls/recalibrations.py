@@ -1,0 +1,117 @@
+"""How people's labels moved a judge's probabilities, every time somebody asked for it.
+
+Rows are appended and withdrawn, never changed: an earlier recalibration stays readable, and runs
+that were made under it keep saying so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, insert, select, update
+
+from faithtui.agreement.statistics.recalibration import Recalibration, RecalibrationEffect
+from faithtui.store.database import Database
+from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.json_columns import AnyRow
+from faithtui.store.schema.judge_tables import recalibration
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecalibration:
+    """A recalibration that was applied."""
+
+    id: int
+    judge: str
+    """Fingerprint of the judge without any recalibration."""
+    fitted: Recalibration
+    labels: int
+    """How many it rests on."""
+    error_before: float
+    """Expected calibration error on those labels, in [0, 1]."""
+    error_after: float
+    """The same after it, cross-validated."""
+    reviewer: str
+    """Who applied it."""
+    created_at: datetime
+    withdrawn_at: datetime | None
+    """None: nobody withdrew it; it may still be succeeded by a later one."""
+
+
+class Recalibrations:
+    """The recalibrations of a store."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def in_force(self, judge: str) -> StoredRecalibration | None:
+        """Give the one that new runs of a judge use: the last one, unless it was withdrawn.
+
+        An earlier one does not come back when the last is withdrawn: the judge is as shipped then.
+
+        Args:
+            judge: Fingerprint of the judge without any recalibration. What was fitted for another
+                version of a judge says nothing about this one.
+        """
+        with self._database.reading() as connection:
+            row = connection.execute(
+                select(recalibration)
+                .where(recalibration.c.judge == judge)
+                .order_by(recalibration.c.id.desc())
+                .limit(1)
+            ).one_or_none()
+        return None if row is None or row.withdrawn_at is not None else _stored(row)
+
+    def all(self) -> tuple[StoredRecalibration, ...]:
+        """List all that were ever applied, the first one first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(recalibration).order_by(recalibration.c.id))
+            return tuple(_stored(row) for row in rows)
+
+    def apply(self, judge: str, effect: RecalibrationEffect, reviewer: str) -> None:
+        """Put a recalibration in force for new runs of a judge."""
+        row = {
+            "judge": judge,
+            "slope": effect.fitted.slope,
+            "intercept": effect.fitted.intercept,
+            "labels": effect.labels,
+            "error_before": effect.error_before,
+            "error_after": effect.error_after,
+            "reviewer": storable(reviewer),
+            "created_at": self._clock(),
+        }
+        self._database.write(
+            lambda connection: connection.execute(insert(recalibration).values(row)), durable=True
+        )
+
+    def withdraw(self, judge: str) -> int:
+        """Put the judge back to how it was shipped.
+
+        Returns:
+            How many recalibrations were withdrawn: all of this judge that were not yet.
+        """
+        now = self._clock()
+
+        def write(connection: Connection) -> int:
+            return connection.execute(
+                update(recalibration)
+                .where(recalibration.c.judge == judge, recalibration.c.withdrawn_at.is_(None))
+                .values(withdrawn_at=now)
+            ).rowcount
+
+        return self._database.write(write, durable=True)
+
+
+def _stored(row: AnyRow) -> StoredRecalibration:
+    return StoredRecalibration(
+        id=row.id,
+        judge=row.judge,
+        fitted=Recalibration(row.slope, row.intercept),
+        labels=row.labels,
+        error_before=row.error_before,
+        error_after=row.error_after,
+        reviewer=row.reviewer,
+        created_at=row.created_at,
+        withdrawn_at=row.withdrawn_at,
+    )

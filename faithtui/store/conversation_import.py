@@ -1,0 +1,293 @@
+"""Writing one batch of imported conversations.
+
+A batch is looked up as a whole, one query per table, and written as a whole.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection, insert, select
+
+from faithtui.domain.conversation import (
+    Conversation,
+    Document,
+    Image,
+    Passage,
+    Turn,
+    content_hash,
+)
+from faithtui.errors import StoreError
+from faithtui.store.annotations.ratings import add_ratings
+from faithtui.store.records import ImportCounts
+from faithtui.store.schema.column_types import passage_hash, storable, storable_json
+from faithtui.store.schema.json_columns import images_to_json
+from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.tables import (
+    conversation,
+    document,
+    image,
+    turn,
+    turn_document,
+)
+from faithtui.store.search.word_index import index_conversations, index_documents
+
+_OPENING = 200
+"""Characters of the first user message kept for lists."""
+
+Identity = tuple[str, str]
+"""Source and key."""
+
+
+def import_batch(
+    connection: Connection,
+    now: datetime,
+    conversations: Sequence[Conversation],
+    images: Mapping[str, bytes],
+) -> ImportCounts:
+    """Write a batch; see `Conversations.import_batch`."""
+    batch = [_storable(each) for each in conversations]
+    hashes = [content_hash(each.turns) for each in batch]
+    stored = _stored(connection, batch)
+    known: dict[Identity, str] = {identity: hashed for identity, (_, hashed) in stored.items()}
+    by_content = _by_content(connection, batch, hashes)
+    new: list[tuple[Conversation, str]] = []
+    accepted: list[Conversation] = []
+    conflicting: list[str] = []
+    same_content: list[tuple[str, str]] = []
+    for each, hashed in zip(batch, hashes, strict=True):
+        identity = (each.source, each.key)
+        if known.get(identity, hashed) != hashed:
+            conflicting.append(each.key)
+            continue
+        accepted.append(each)
+        if identity in known:
+            continue
+        known[identity] = hashed
+        new.append((each, hashed))
+        twin = by_content.setdefault((each.source, hashed), each.key)
+        if twin != each.key:
+            same_content.append((each.key, twin))
+    ids = {identity: number for identity, (number, _) in stored.items()}
+    _insert_images(
+        connection, dict.fromkeys(image_ for each, _ in new for image_ in each.images), images
+    )
+    ids |= _insert_conversations(connection, now, new)
+    _insert_turns(connection, [(ids[each.source, each.key], each.turns) for each, _ in new])
+    index_conversations(connection, [ids[each.source, each.key] for each, _ in new])
+    return ImportCounts(
+        new=len(new),
+        unchanged=len(accepted) - len(new),
+        new_ratings=add_ratings(
+            connection,
+            now,
+            [(ids[each.source, each.key], each.ratings) for each in accepted if each.ratings],
+            before={number for number, _ in stored.values()},
+        ),
+        same_content=tuple(same_content),
+        conflicting=tuple(conflicting),
+    )
+
+
+def _storable(each: Conversation) -> Conversation:
+    """Make every text that is compared or hashed what it will be in the store."""
+    return replace(
+        each,
+        source=storable(each.source),
+        key=storable(each.key),
+        turns=tuple(
+            replace(
+                turn_,
+                content=storable(turn_.content),
+                retrieval_context=None
+                if turn_.retrieval_context is None
+                else tuple(map(_storable_document, turn_.retrieval_context)),
+            )
+            for turn_ in each.turns
+        ),
+    )
+
+
+def _storable_document(each: Document) -> Document:
+    return replace(
+        each,
+        text=storable(each.text),
+        source=None if each.source is None else storable(each.source),
+    )
+
+
+def _stored(
+    connection: Connection, batch: Sequence[Conversation]
+) -> dict[Identity, tuple[int, str]]:
+    """Find which of a batch's identities are there, with their ids and content hashes."""
+    found: dict[Identity, tuple[int, str]] = {}
+    for source in {each.source for each in batch}:
+        keys = sorted({each.key for each in batch if each.source == source})
+        for some in chunks(keys):
+            for row in connection.execute(
+                select(conversation.c.key, conversation.c.id, conversation.c.content_hash).where(
+                    conversation.c.source == source, conversation.c.key.in_(some)
+                )
+            ):
+                found[source, row.key] = (row.id, row.content_hash)
+    return found
+
+
+def _by_content(
+    connection: Connection, batch: Sequence[Conversation], hashes: Sequence[str]
+) -> dict[tuple[str, str], str]:
+    """Find the first stored key of each content of a batch, by source and content hash."""
+    found: dict[tuple[str, str], str] = {}
+    for source in {each.source for each in batch}:
+        wanted = sorted(
+            {hashed for each, hashed in zip(batch, hashes, strict=True) if each.source == source}
+        )
+        for some in chunks(wanted):
+            for row in connection.execute(
+                select(conversation.c.content_hash, conversation.c.key)
+                .where(conversation.c.source == source, conversation.c.content_hash.in_(some))
+                .order_by(conversation.c.id)
+            ):
+                found.setdefault((source, row.content_hash), row.key)
+    return found
+
+
+def _insert_conversations(
+    connection: Connection, now: datetime, new: Sequence[tuple[Conversation, str]]
+) -> dict[Identity, int]:
+    if not new:
+        return {}
+    rows = connection.execute(
+        insert(conversation).returning(
+            conversation.c.source, conversation.c.key, conversation.c.id
+        ),
+        [
+            {
+                "source": each.source,
+                "key": each.key,
+                "group": each.group,
+                "content_hash": hashed,
+                "opening": _opening(each.turns),
+                "turns": len(each.turns),
+                "details": storable_json(dict(each.metadata)),
+                "imported_at": now,
+            }
+            for each, hashed in new
+        ],
+    )
+    return {(row.source, row.key): row.id for row in rows}
+
+
+def _insert_images(
+    connection: Connection, wanted: Collection[Image], data: Mapping[str, bytes]
+) -> None:
+    """Store the images that are not there yet.
+
+    Raises:
+        StoreError: An image has neither an address nor bytes.
+    """
+    known: set[str] = set()
+    for some in chunks([each.sha256 for each in wanted]):
+        known |= set(
+            connection.execute(select(image.c.sha256).where(image.c.sha256.in_(some))).scalars()
+        )
+    new = {each.sha256: each for each in wanted if each.sha256 not in known}
+    for sha256, each in new.items():
+        if each.url is None and sha256 not in data:
+            raise StoreError(
+                f"the bytes of the image {sha256[:12]} did not come with its conversation; "
+                "hand them to the import"
+            )
+    if new:
+        connection.execute(
+            insert(image),
+            [
+                {
+                    "sha256": sha256,
+                    "media_type": each.media_type,
+                    "url": each.url,
+                    "data": data.get(sha256),
+                    "length": len(data[sha256]) if sha256 in data else None,
+                }
+                for sha256, each in new.items()
+            ],
+        )
+
+
+def _opening(turns: Sequence[Turn]) -> str:
+    """Take the first words of the user, or of anybody where no user speaks."""
+    texts = [each.content for each in turns if each.role == "user"] or [
+        each.content for each in turns
+    ]
+    return texts[0][:_OPENING] if texts else ""
+
+
+def _insert_turns(
+    connection: Connection, conversations: Sequence[tuple[int, Sequence[Turn]]]
+) -> None:
+    rows = [
+        {
+            "conversation_id": number,
+            "position": position,
+            "role": each.role,
+            "content": each.content,
+            "has_context": each.retrieval_context is not None,
+            "images": images_to_json(each.images),
+        }
+        for number, turns in conversations
+        for position, each in enumerate(turns)
+    ]
+    if rows:
+        connection.execute(insert(turn), rows)
+    retrieved = [
+        (number, position, place, each)
+        for number, turns in conversations
+        for position, turn_ in enumerate(turns)
+        for place, each in enumerate(turn_.retrieval_context or ())
+    ]
+    if not retrieved:
+        return
+    hash_of = {each: passage_hash(each) for each in {_passage(found) for *_, found in retrieved}}
+    ids = _documents(connection, {hashed: each.text for each, hashed in hash_of.items()})
+    connection.execute(
+        insert(turn_document),
+        [
+            {
+                "conversation_id": number,
+                "turn": position,
+                "position": place,
+                "document_id": ids[hash_of[_passage(each)]],
+                "source": each.source,
+                "images": images_to_json(each.images),
+            }
+            for number, position, place, each in retrieved
+        ],
+    )
+
+
+def _passage(each: Document) -> Passage:
+    return Passage(each.text, each.images)
+
+
+def _documents(connection: Connection, texts: dict[str, str]) -> dict[str, int]:
+    """Find or make a document for each hash."""
+    found: dict[str, int] = {}
+    for some in chunks(list(texts)):
+        found |= {
+            row.hash: row.id
+            for row in connection.execute(
+                select(document.c.hash, document.c.id).where(document.c.hash.in_(some))
+            )
+        }
+    missing = [hashed for hashed in texts if hashed not in found]
+    if missing:
+        new: dict[str, int] = {
+            row.hash: row.id
+            for row in connection.execute(
+                insert(document).returning(document.c.hash, document.c.id),
+                [{"hash": hashed, "text": texts[hashed]} for hashed in missing],
+            )
+        }
+        index_documents(connection, list(new.values()))
+        found |= new
+    return found

@@ -1,0 +1,255 @@
+"""Copies of a store: made while others write to it, kept only when they are sound, put back."""
+
+import contextlib
+import os
+import re
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from faithtui.errors import ExportError, StoreBusy, StoreError, StoreReadOnly
+from faithtui.files import PART_OF_FILE, free_name, put_in_place, replacing
+from faithtui.store.file.errors import (
+    address_of,
+    errors_told,
+    has_changes_beside,
+    is_unopened,
+    read_version,
+)
+from faithtui.store.schema.checksums import find_changed_rows_in
+from faithtui.store.schema.identity import APPLICATION_ID, HEAD
+
+BESIDE = ("-wal", "-shm", "-journal")
+"""Ends of the files that belong to a store while it is open."""
+
+
+def back_up(store: Path, file: Path) -> int:
+    """Copy a store as it is at one moment, while others read and write it.
+
+    Args:
+        store: The store; any revision of it.
+        file: Where to; must not be there yet.
+
+    Returns:
+        Bytes of the copy, which was opened and found sound.
+
+    Raises:
+        ExportError: The file is there already, or cannot be written.
+        StoreError: There is no store, it cannot be read, or it is damaged; nothing was written.
+    """
+    refuse_existing(file)
+    with replacing(file, force=False) as new:
+        copy_database(store, new)
+        problems = damage_of(new)
+        if problems:
+            raise StoreError(
+                f"{store} is damaged and no copy was kept ({problems[0]}); "
+                "`faithtui doctor --salvage NEW` takes over what can be read"
+            )
+        return new.stat().st_size
+
+
+def restore(file: Path, store: Path) -> Path | None:
+    """Put a copy in the place of a store. The store as it was is kept beside it.
+
+    Args:
+        file: The copy; it stays.
+        store: The store.
+
+    Returns:
+        Where the store is now that was there before; None when there was none.
+
+    Raises:
+        ExportError: The copy cannot be written.
+        StoreError: The copy is no store, or is damaged, or of a newer faithtui, or somebody has the
+            store open; nothing was changed.
+    """
+    try:
+        problems = damage_of(file)
+    except StoreError as error:
+        problems = [str(error).partition("; ")[0]]
+    if problems:
+        raise StoreError(
+            f"{file} cannot be restored: {problems[0]}; take another copy, or take over what can "
+            f"be read of this one: faithtui doctor --salvage NEW, with --store {file}"
+        )
+    if store.exists() and file.samefile(store):
+        raise StoreError(f"{file} is the store itself; name a copy of it")
+    store = store.resolve()
+    try:
+        number, name = tempfile.mkstemp(dir=store.parent, prefix=PART_OF_FILE)
+    except OSError as error:
+        raise StoreReadOnly(
+            f"{store} cannot be restored: {error.strerror or error}; copy {file} to a place where "
+            "you may write"
+        ) from error
+    os.close(number)
+    new, aside = Path(name), None
+    try:
+        copy_database(file, new)
+        aside = _move_store_aside(store) if any(each.exists() for each in parts_of(store)) else None
+        put_in_place(new, store, force=False)
+    except OSError as error:
+        if aside is not None and not store.exists():
+            _move(aside, store)
+            aside = None
+        kept = "" if aside is None else f"; the store as it was before: {aside}"
+        reason = error.strerror or error
+        raise ExportError(f"{store} cannot be restored: {reason}{kept}") from error
+    finally:
+        new.unlink(missing_ok=True)
+    return aside
+
+
+def refuse_existing(file: Path) -> None:
+    """Refuse to write where anything is already.
+
+    Raises:
+        ExportError: Something is.
+    """
+    if os.path.lexists(file):
+        raise ExportError(f"{file} is there already; name another file")
+
+
+def parts_of(store: Path) -> list[Path]:
+    """Name the file of a store and those that SQLite keeps beside it; some may not be there."""
+    return [store.with_name(store.name + end) for end in ("", *BESIDE)]
+
+
+def copies_of(store: Path) -> list[Path]:
+    """Find the copies beside a store that upgrades and restores left; they hold its texts too."""
+    name = rf"{re.escape(store.stem)}\.(schema-\d+|before-restore)(-\d+)?{re.escape(store.suffix)}"
+    return sorted(each for each in store.parent.iterdir() if re.fullmatch(name, each.name))
+
+
+def parts_left_by_kills(store: Path) -> list[Path]:
+    """Find files beside a store that are being written, or that a kill left half written."""
+    return sorted(store.parent.glob(f"{PART_OF_FILE}*"))
+
+
+def keep_before_upgrade(store: Path, version: str) -> Path:
+    """Copy a store before its tables are changed.
+
+    Returns:
+        The copy, beside the store.
+
+    Raises:
+        ExportError: It cannot be written.
+        StoreError: The store cannot be read.
+    """
+    file = free_name(store.with_name(f"{store.stem}.schema-{version}{store.suffix}"))
+    with replacing(file, force=False) as new:
+        copy_database(store, new)
+    return file
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a database, what is still in its log included, into one file without a log.
+
+    Raises:
+        StoreError: It cannot be read or written.
+    """
+    with errors_told(source), _reading(source) as old:
+        new = sqlite3.connect(target, isolation_level=None)
+        try:
+            old.backup(new)
+            new.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            new.close()
+
+
+def damage_of(file: Path) -> list[str]:
+    """List what is wrong with a store's file, one sentence each; [] when it is sound.
+
+    Raises:
+        StoreError: There is no such file, or it cannot be read.
+    """
+    if not file.is_file():
+        raise StoreError(f"there is no file {file}")
+    with errors_told(file), _reading(file) as connection:
+        try:
+            (owner,) = connection.execute("PRAGMA application_id").fetchone()
+            if owner != APPLICATION_ID:
+                return ["it is no store of faithtui"]
+            version = read_version(connection)
+            if version is None:
+                return ["it does not say of which version its tables are"]
+            if version > HEAD:
+                return [f"a newer faithtui wrote it (tables {version}, this one knows {HEAD})"]
+            found = [line for (line,) in connection.execute("PRAGMA integrity_check")]
+            damage = [line for line in found if line != "ok"]
+            if connection.execute("PRAGMA foreign_key_check").fetchone():
+                damage.append("rows refer to rows that are not there")
+            if version >= "0011":
+                damage += find_changed_rows_in(connection)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            return [str(error)]
+        return damage
+
+
+@contextlib.contextmanager
+def _reading(file: Path) -> Iterator[sqlite3.Connection]:
+    file = file.resolve()
+    address = address_of(file)
+    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=5)
+    try:
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            if not is_unopened(error) or has_changes_beside(file):
+                raise
+            # The files beside it cannot be made here, and nothing stands in them.
+            connection.close()
+            connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
+        yield connection
+    finally:
+        connection.close()
+
+
+def _move_store_aside(store: Path) -> Path | None:
+    """Give a store that nobody has open another name, with what lies beside it.
+
+    Returns:
+        Where it is now; None where only a log or a journal of one was left.
+
+    Raises:
+        StoreError: Somebody has it open.
+    """
+    aside = free_name(store.with_name(f"{store.stem}.before-restore{store.suffix}"))
+    if not store.exists():  # only what is left of one
+        _move(store, aside)
+        return None
+    if not store.stat().st_size and not has_changes_beside(store):
+        _move(store, aside)  # SQLite would begin a database in it
+        return aside
+    connection = sqlite3.connect(store, timeout=0, isolation_level=None)
+    try:
+        with contextlib.suppress(sqlite3.DatabaseError):
+            connection.execute("PRAGMA schema_version").fetchone()
+        try:
+            # Only whoever has the file alone can end its log, and nobody opens it in a transaction.
+            mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise StoreBusy(
+                    f"{store} is open in another process; close it there, and try again"
+                ) from error
+        except sqlite3.DatabaseError:
+            pass  # it is damaged, which is why a copy is put in its place
+        else:
+            if mode != ("delete",):
+                raise StoreBusy(f"{store} is in use; close it where it is open, and try again")
+        _move(store, aside)
+    finally:
+        connection.close()
+    return aside
+
+
+def _move(store: Path, to: Path) -> None:
+    for part, name in zip(parts_of(store), parts_of(to), strict=True):
+        if part.exists():
+            part.rename(name)

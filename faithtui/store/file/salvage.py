@@ -1,0 +1,299 @@
+"""What can still be read of a damaged store, taken over into a new one.
+
+SQLite gives up a query at the first damaged page. Here each table is read row by row past the
+damage: a damaged page costs the rows on it, and nothing else.
+"""
+
+import errno
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, StaticPool, create_engine, event
+
+from faithtui.errors import StoreError
+from faithtui.files import PART_OF_FILE, replacing, write_text
+from faithtui.store.file.backups import damage_of, parts_of, refuse_existing
+from faithtui.store.file.errors import read_version
+from faithtui.store.schema.checksums import CHECKED, row_checksum
+from faithtui.store.schema.identity import APPLICATION_ID, HEAD
+from faithtui.store.search.word_index import rebuild_index
+
+_NEAR: Final = 4_000
+"""Row numbers behind damage that are tried one by one: more than a page holds of small rows."""
+_LAST_ROW: Final = 2**62
+_CHUNK: Final = 2**20
+_BLOCK: Final = 2**12
+"""Bytes that are given up where a disk cannot read: a sector of it, and no more than a page."""
+_WORDS_SINCE: Final = "0004"
+"""Revision from which on words are indexed; an older store gets its index when it is upgraded."""
+
+Values = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """What came over."""
+
+    rows: Mapping[str, int]
+    """By table: rows in the new store."""
+    left_out: Mapping[str, int]
+    """By table: rows that could be read and are not in it."""
+    file: Path | None
+    """Where those stand, one a line; None when there are none."""
+    damaged: tuple[str, ...]
+    """Tables of which a part could not be read."""
+
+
+def salvage(store: Path, new: Path) -> Salvaged:
+    """Take over what can be read of a damaged store.
+
+    A row that is not what was written (see `checksums`), or that refers to a lost one, does not go
+    into the new store but into a file of JSON lines beside it, `NEW.left-out.jsonl`.
+
+    Args:
+        store: The damaged store; it is not touched.
+        new: The new store; must not be there yet.
+
+    Raises:
+        ExportError: The new store is there already, or cannot be written.
+        StoreError: Nothing can be read, because the first page is lost.
+    """
+    refuse_existing(new)
+    beside = new.with_name(f"{new.name}.left-out.jsonl")
+    refuse_existing(beside)
+    with (
+        replacing(new, force=False) as to,
+        tempfile.TemporaryDirectory(prefix=PART_OF_FILE, dir=to.parent) as place,
+    ):
+        copy = Path(place) / "damaged.db"
+        for part, name in zip(parts_of(store.resolve()), parts_of(copy), strict=True):
+            if part.exists():
+                _copy_readable(part, name)
+        with (
+            closing(sqlite3.connect(copy, isolation_level=None)) as source,
+            closing(sqlite3.connect(to, isolation_level=None)) as target,
+        ):
+            source.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            version = _version(store, source)
+            _make_tables(target, version)
+            taking = _Taking(source, target)
+            taking.take()
+            if version >= _WORDS_SINCE:
+                _index_words(target)
+        problems = damage_of(to)
+        if problems:
+            raise StoreError(f"{store} could not be salvaged: {problems[0]}")
+        if taking.left:
+            lines = (json.dumps(each, default=repr) + "\n" for each in taking.left)
+            write_text(beside, lines, force=False)
+    left_out: dict[str, int] = {}
+    for each in taking.left:
+        left_out[each["table"]] = left_out.get(each["table"], 0) + 1
+    return Salvaged(taking.rows, left_out, beside if taking.left else None, tuple(taking.damaged))
+
+
+def _copy_readable(file: Path, copy: Path) -> None:
+    """Copy a file; a block that its disk cannot read becomes zeros, which the tables are read past.
+
+    Raises:
+        OSError: It cannot be opened, or the copy cannot be written.
+    """
+    with file.open("rb", buffering=0) as old, copy.open("wb") as new:
+        size = old.seek(0, os.SEEK_END)
+        for start in range(0, size, _CHUNK):
+            chunk = range(start, min(start + _CHUNK, size), _BLOCK)
+            try:
+                new.write(_read_block(old, start, min(_CHUNK, size - start)))
+            except OSError as error:
+                if error.errno != errno.EIO:
+                    raise
+                for block in chunk:
+                    length = min(_BLOCK, size - block)
+                    try:
+                        new.write(_read_block(old, block, length))
+                    except OSError:
+                        new.write(bytes(length))
+
+
+def _read_block(file: FileIO, start: int, length: int) -> bytes:
+    file.seek(start)
+    found = file.read(length)
+    if len(found) < length:  # as far as it could be read
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    return found
+
+
+class _Taking:
+    """Takes rows from one database to another."""
+
+    def __init__(self, source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+        self._source = source
+        self._target = target
+        self.left: list[dict[str, Any]] = []
+        """Rows that could be read and are not in the new store, with the reason."""
+        self.damaged: list[str] = []
+        self.rows: dict[str, int] = {}
+        """Rows of the new store, by table."""
+
+    def take(self) -> None:
+        """Fill the tables, and take out what refers to nothing."""
+        self._target.execute("PRAGMA foreign_keys = OFF")
+        self._target.execute("BEGIN")
+        for table in self._tables():
+            self._take_table(table)
+        while self._take_out_orphans():
+            pass
+        self._target.execute("COMMIT")
+        for table in self._tables():
+            ((self.rows[table],),) = self._target.execute(f"SELECT count(*) FROM {table}")
+
+    def _tables(self) -> list[str]:
+        found = self._target.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " AND name NOT LIKE 'search_%' AND name != 'alembic_version'"
+        )
+        return [name for (name,) in found]
+
+    def _take_table(self, table: str) -> None:
+        there = {name for _, name, *_ in self._source.execute(f"PRAGMA table_info({table})")}
+        names = [
+            name
+            for _, name, *_ in self._target.execute(f"PRAGMA table_info({table})")
+            if name in there
+        ]
+        if not names:
+            return
+        checked = CHECKED[table] if "checksum" in names and table in CHECKED else ()
+        marks = ", ".join("?" * len(names))
+        columns = ", ".join(f'"{name}"' for name in names)
+        reader = _Rows(self._source, table, columns)
+        for values in reader:
+            row = dict(zip(names, values, strict=True))
+            if checked and row["checksum"] != row_checksum(*(row[each] for each in checked)):
+                self._leave_out(table, row, "it is not what was written")
+                continue
+            try:
+                self._target.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)
+            except sqlite3.IntegrityError as error:
+                self._leave_out(table, row, str(error))
+        if reader.is_damaged:
+            self.damaged.append(table)
+
+    def _take_out_orphans(self) -> bool:
+        """Take out rows that refer to rows that are not there; more may be left without theirs."""
+        found = self._target.execute("PRAGMA foreign_key_check").fetchall()
+        for table, row_id, parent, _ in dict.fromkeys(found):
+            query = self._target.execute(f"SELECT * FROM {table} WHERE rowid = ?", (row_id,))
+            names = [each[0] for each in query.description]
+            values = query.fetchone()
+            if values is not None:
+                row = dict(zip(names, values, strict=True))
+                self._leave_out(table, row, f"what it refers to in {parent} is lost")
+                self._target.execute(f"DELETE FROM {table} WHERE rowid = ?", (row_id,))
+        return bool(found)
+
+    def _leave_out(self, table: str, row: Mapping[str, Any], why: str) -> None:
+        self.left.append({"table": table, "why": why, "row": dict(row)})
+
+
+class _Rows:
+    """The rows of a table that can be read, in their order.
+
+    Args:
+        connection: To the damaged database.
+        table: Its name.
+        columns: What is read of each, as SQL.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, table: str, columns: str) -> None:
+        self._connection = connection
+        self._query = f"SELECT rowid, {columns} FROM {table} NOT INDEXED WHERE rowid >= ?"
+        self.is_damaged = False
+        """Whether a part could not be read."""
+
+    def __iter__(self) -> Iterator[Values]:
+        start: int | None = -(2**63)
+        while start is not None:
+            try:
+                for row_id, *values in self._connection.execute(
+                    f"{self._query} ORDER BY rowid", (start,)
+                ):
+                    yield tuple(values)
+                    start = row_id + 1
+                start = None
+            except sqlite3.DatabaseError:
+                self.is_damaged = True
+                start = self._behind_damage(max(start or 0, 0))
+
+    def _behind_damage(self, start: int) -> int | None:
+        """Give the next row number from which on rows can be read; None when there is none."""
+        for near in range(start + 1, start + _NEAR):
+            if self._is_readable(near):
+                return near
+        step = _NEAR
+        while step < _LAST_ROW and not self._is_readable(start + step):
+            step *= 2
+        if step >= _LAST_ROW:
+            return None
+        unread, read = start + step // 2, start + step
+        while read - unread > 1:
+            middle = (unread + read) // 2
+            unread, read = (unread, middle) if self._is_readable(middle) else (middle, read)
+        return read
+
+    def _is_readable(self, start: int) -> bool:
+        """Whether the first row from a number on can be read; False as well when there is none."""
+        query = f"{self._query} ORDER BY rowid LIMIT 1"
+        try:
+            return self._connection.execute(query, (start,)).fetchone() is not None
+        except sqlite3.DatabaseError:
+            return False
+
+
+def _version(store: Path, connection: sqlite3.Connection) -> str:
+    """Tell the revision of the damaged tables; today's where they do not say.
+
+    Raises:
+        StoreError: Nothing can be read.
+    """
+    try:
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"nothing of {store} can be read, because its list of tables is damaged ({error}); "
+            "go back to a copy with `faithtui backup --restore COPY`"
+        ) from error
+    if tables == (0,):
+        raise StoreError(f"{store} holds nothing; go back to a copy")
+    version = read_version(connection)
+    return HEAD if version is None or version > HEAD else version
+
+
+def _make_tables(target: sqlite3.Connection, version: str) -> None:
+    from faithtui.store.schema.migrations.upgrade import upgrade
+
+    with _through_sqlalchemy(target) as connection:
+        upgrade(connection, version)
+    target.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _index_words(target: sqlite3.Connection) -> None:
+    with _through_sqlalchemy(target) as connection:
+        rebuild_index(connection)
+
+
+@contextmanager
+def _through_sqlalchemy(raw: sqlite3.Connection) -> Iterator[Connection]:
+    """Lend a connection of SQLAlchemy over one of the driver, in a transaction."""
+    engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
+    event.listen(engine, "begin", lambda each: each.exec_driver_sql("BEGIN"), named=False)
+    with engine.begin() as connection:
+        yield connection

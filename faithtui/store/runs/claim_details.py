@@ -1,0 +1,189 @@
+"""What stands beside the claims of a run: passages, remarks, and second verdicts."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, select
+
+from faithtui.agreement.report.self_consistency import Repeat, repeats_of
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId, LabelId, RunId
+from faithtui.domain.scores import ScoringRule
+from faithtui.store.annotations.label_replay import acts_of, human_verdicts
+from faithtui.store.database import Database
+from faithtui.store.runs.judge_verdicts import rule_of_run
+from faithtui.store.schema.statements import chunks, row_by_row
+from faithtui.store.schema.tables import (
+    claim,
+    conversation,
+    document,
+    human_label,
+    run_item,
+    turn,
+    turn_document,
+    verdict,
+    window,
+)
+
+Passages = dict[ClaimId, tuple[str, ...]]
+
+
+class Details:
+    """Reads what lists and figures do without."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def passages(self, run_id: RunId, claims: Sequence[ClaimId]) -> Passages:
+        """Read what claims of a run were judged against.
+
+        Args:
+            run_id: The run.
+            claims: Of the run; best those of a few conversations at a time, as texts are long.
+
+        Returns:
+            The documents in view of each claim's home window, in reading order, without repeats; of
+            a statement the document it was drawn from. Claims that the run did not judge are left
+            out.
+        """
+        with self._database.reading() as connection:
+            found: Passages = {}
+            for some in chunks(list(claims)):
+                found |= _passages(connection, run_id, some)
+            return found
+
+    def notes(self, run_id: RunId) -> dict[ClaimId, tuple[str, ...]]:
+        """Read the remarks of people on the claims of a run; claims without one are left out."""
+        with self._database.reading() as connection:
+            noted = connection.execute(
+                _labelled_in(run_id).where(human_label.c.note.is_not(None))
+            ).scalars()
+            found: dict[ClaimId, tuple[str, ...]] = {}
+            for some in chunks(sorted(noted)):
+                said = human_verdicts(acts_of(connection, claim.c.id.in_(some)))
+                for claim_id, people in said.items():
+                    remarks = tuple(dict.fromkeys(each.note for each in people if each.note))
+                    if remarks:
+                        found[claim_id] = remarks
+            return found
+
+    def repeats(self, run_id: RunId) -> tuple[Repeat, ...]:
+        """Read second verdicts of people on claims of a run, in its words; () without any.
+
+        Raises:
+            StoreError: There is no such run.
+        """
+        with self._database.reading() as connection:
+            again = connection.execute(
+                _labelled_in(run_id).where(human_label.c.action == Action.REPEATED.value)
+            ).scalars()
+            rule = rule_of_run(connection, run_id)
+            return tuple(
+                each for some in chunks(sorted(again)) for each in _repeats(connection, some, rule)
+            )
+
+
+def _labelled_in(run_id: RunId) -> Select[Any]:
+    """Select the claims of a run that somebody acted on, each once."""
+    return (
+        select(human_label.c.claim_id)
+        .join(verdict, verdict.c.claim_id == human_label.c.claim_id)
+        .join(run_item, run_item.c.id == verdict.c.run_item_id)
+        .where(verdict.c.is_home, run_item.c.run_id == run_id)
+        .distinct()
+    )
+
+
+def _passages(connection: Connection, run_id: RunId, claims: Sequence[ClaimId]) -> Passages:
+    homes = connection.execute(
+        select(
+            verdict.c.claim_id,
+            claim.c.conversation_id,
+            claim.c.document_id,
+            window.c.turns,
+        )
+        .join(window, window.c.id == verdict.c.window_id)
+        .join(run_item, run_item.c.id == verdict.c.run_item_id)
+        .join(claim, claim.c.id == verdict.c.claim_id)
+        .where(
+            verdict.c.is_home,
+            row_by_row(run_item.c.run_id) == run_id,
+            verdict.c.claim_id.in_(claims),
+        )
+    ).all()
+    retrieved = _retrieved(connection, sorted({home.conversation_id for home in homes}))
+    found: Passages = {}
+    for home in homes:
+        shown = {
+            document_id: text
+            for position in home.turns
+            for document_id, text in retrieved[home.conversation_id].get(position, ())
+        }
+        if home.document_id is None:
+            found[ClaimId(home.claim_id)] = tuple(dict.fromkeys(shown.values()))
+        else:
+            every = dict(
+                part for parts in retrieved[home.conversation_id].values() for part in parts
+            )
+            found[ClaimId(home.claim_id)] = (every[home.document_id],)
+    return found
+
+
+def _retrieved(
+    connection: Connection, conversations: Sequence[int]
+) -> dict[int, dict[int, list[tuple[int, str]]]]:
+    """Read ids and texts of the documents of assistant turns, by conversation and turn."""
+    found: dict[int, dict[int, list[tuple[int, str]]]] = defaultdict(lambda: defaultdict(list))
+    for some in chunks(conversations):
+        rows = connection.execute(
+            select(
+                turn_document.c.conversation_id,
+                turn_document.c.turn,
+                turn_document.c.document_id,
+                document.c.text,
+            )
+            .join(document, document.c.id == turn_document.c.document_id)
+            .join(
+                turn,
+                and_(
+                    turn.c.conversation_id == turn_document.c.conversation_id,
+                    turn.c.position == turn_document.c.turn,
+                ),
+            )
+            .where(turn_document.c.conversation_id.in_(some), turn.c.role == "assistant")
+            .order_by(turn_document.c.turn, turn_document.c.position)
+        )
+        for conversation_id, at_turn, document_id, text in rows:
+            found[conversation_id][at_turn].append((document_id, text))
+    return found
+
+
+def _repeats(connection: Connection, claims: Sequence[int], rule: ScoringRule) -> list[Repeat]:
+    about = claim.c.id.in_(claims)
+    groups = {
+        row.id: row.group
+        for row in connection.execute(
+            select(claim.c.id, conversation.c.group)
+            .join(conversation, conversation.c.id == claim.c.conversation_id)
+            .where(about)
+        )
+    }
+    given = {
+        LabelId(row.id): row.created_at
+        for row in connection.execute(
+            select(human_label.c.id, human_label.c.created_at).where(
+                human_label.c.claim_id.in_(claims)
+            )
+        )
+    }
+    return [
+        Repeat(
+            again.second.reviewer,
+            groups[again.second.claim],
+            rule.heard(again.first.verdict or "") or "",
+            rule.heard(again.second.verdict or "") or "",
+            (given[again.second.id] - given[again.first.id]).total_seconds(),
+        )
+        for again in repeats_of(acts_of(connection, about))
+    ]

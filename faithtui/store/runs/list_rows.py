@@ -1,0 +1,162 @@
+"""Runs and their conversations as lists show them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Select, desc, exists, func, select
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.integrity.run_summary import CHECKS, Integrity
+from faithtui.store.records import ItemRow, ItemState, RunRow
+from faithtui.store.runs.run_rows import run_row, text_counts
+from faithtui.store.schema.json_columns import AnyRow, score_set_from_json
+from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.tables import (
+    claim,
+    conversation,
+    human_label,
+    run,
+    run_item,
+    turn,
+    turn_document,
+    verdict,
+)
+
+ItemOrder = Literal["number", "score", "corrected", "missing", "overridden", "unlabelled", "recent"]
+"""Orders of a run's conversations; see `Runs.item_ids`."""
+
+
+def run_rows(connection: Connection, runs: Sequence[RunId] | None = None) -> tuple[RunRow, ...]:
+    """Read some runs, or all of them, the newest first; unknown ids are left out."""
+    statement = select(run).order_by(run.c.id.desc())
+    if runs is not None:
+        statement = statement.where(run.c.id.in_(runs))
+    return tuple(run_row(row) for row in connection.execute(statement))
+
+
+def ordered_items(run_id: RunId, order: ItemOrder) -> Select[Any]:
+    """Select the ids of a run's conversations in an order."""
+    labelled = (
+        select(claim.c.conversation_id, func.max(human_label.c.created_at).label("at"))
+        .select_from(human_label)
+        .join(claim, claim.c.id == human_label.c.claim_id)
+        .where(human_label.c.action != Action.IMPORTED.value)
+        .group_by(claim.c.conversation_id)
+        .subquery()
+    )
+    keys: Mapping[ItemOrder, tuple[Any, ...]] = {
+        "number": (),
+        "score": (run_item.c.score.is_(None), run_item.c.score),
+        "corrected": (run_item.c.corrected.is_(None), run_item.c.corrected),
+        "missing": (desc(run_item.c.missing),),
+        "overridden": (desc(run_item.c.overridden),),
+        "unlabelled": (desc(run_item.c.claims - run_item.c.labelled),),
+        "recent": (labelled.c.at.is_(None), desc(labelled.c.at)),
+    }
+    listed = select(run_item.c.id).where(run_item.c.run_id == run_id)
+    if order == "recent":
+        listed = listed.outerjoin(
+            labelled, labelled.c.conversation_id == run_item.c.conversation_id
+        )
+    return listed.order_by(*keys[order], run_item.c.number)
+
+
+_ITEM_COLUMNS = select(
+    run_item,
+    conversation.c.source,
+    conversation.c.key,
+    conversation.c.opening,
+    conversation.c.turns,
+).join(conversation, conversation.c.id == run_item.c.conversation_id)
+
+
+def item_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+    """Read conversations of runs, in the order asked; unknown ids are left out."""
+    found: dict[int, ItemRow] = {}
+    for some in chunks(items):
+        for row in connection.execute(_ITEM_COLUMNS.where(run_item.c.id.in_(some))):
+            found[row.id] = _item_row(row)
+    return tuple(found[item] for item in items if item in found)
+
+
+def _item_row(row: AnyRow) -> ItemRow:
+    return ItemRow(
+        id=ItemId(row.id),
+        run=RunId(row.run_id),
+        conversation=ConversationId(row.conversation_id),
+        number=row.number,
+        source=row.source,
+        key=row.key,
+        opening=row.opening,
+        turns=row.turns,
+        state=ItemState(row.state),
+        reason=row.reason,
+        windows=row.windows,
+        scores=None if row.scores is None else score_set_from_json(row.scores),
+        corrected=None
+        if row.corrected_scores is None
+        else score_set_from_json(row.corrected_scores),
+        claims=row.claims,
+        labels=row.labels,
+        missing=row.missing,
+        labelled=row.labelled,
+        overridden=row.overridden,
+        failed_windows=row.failed_windows,
+        undefined_windows=row.undefined_windows,
+        skipped_windows=row.skipped_windows,
+        integrity=_integrity(row),
+    )
+
+
+def _integrity(row: AnyRow) -> Integrity:
+    if row.state not in (ItemState.DONE.value, ItemState.FAILED.value):
+        return Integrity()
+    if row.checked != CHECKS:
+        return Integrity(unchecked=1)
+    return Integrity(text_counts(row), checked=1)
+
+
+def listed_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+    """Read conversations of runs with what a list marks; unknown ids are left out."""
+    rows = item_rows(connection, items)
+    reviewers: dict[int, int] = {}
+    bare: set[int] = set()
+    for some in chunks([row.id for row in rows]):
+        reviewers |= {
+            row.run_item_id: row.people
+            for row in connection.execute(
+                select(
+                    verdict.c.run_item_id,
+                    func.count(human_label.c.reviewer.distinct()).label("people"),
+                )
+                .join(human_label, human_label.c.claim_id == verdict.c.claim_id)
+                .where(
+                    verdict.c.run_item_id.in_(some),
+                    verdict.c.is_home,
+                    human_label.c.verdict.is_not(None),
+                )
+                .group_by(verdict.c.run_item_id)
+            )
+        }
+    for talks in chunks([row.conversation for row in rows]):
+        found = exists().where(
+            turn_document.c.conversation_id == turn.c.conversation_id,
+            turn_document.c.turn == turn.c.position,
+        )
+        bare |= set(
+            connection.execute(
+                select(turn.c.conversation_id).where(
+                    turn.c.conversation_id.in_(talks), turn.c.role == "assistant", ~found
+                )
+            ).scalars()
+        )
+    return tuple(
+        replace(
+            row,
+            reviewers=reviewers.get(row.id, 0),
+            lacks_passages=row.conversation in bare,
+        )
+        for row in rows
+    )

@@ -1,0 +1,140 @@
+"""One conversation, as the newest run of each metric and judge sees it, answer by answer."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+
+from sqlalchemy import Connection, select
+
+from faithtui.domain.annotations import HumanVerdict, consensus
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
+from faithtui.domain.scores import Score, ScoreState, ScoringRule
+from faithtui.errors import StoreError
+from faithtui.store.annotations.label_replay import acts_of, consensus_of, human_verdicts
+from faithtui.store.records import (
+    ComparedAnswer,
+    ComparedCell,
+    ComparedRun,
+    CompareView,
+    ItemState,
+)
+from faithtui.store.runs.answer_view import (
+    HomeLabel,
+    answer_score,
+    document_labels,
+    home_labels,
+    home_windows,
+)
+from faithtui.store.runs.list_rows import item_rows, run_rows
+from faithtui.store.schema.tables import claim, conversation, run, run_item, turn
+
+
+def compare_view(connection: Connection, conversation_id: ConversationId) -> CompareView:
+    """Read a conversation as all runs see it; see `Runs.compare_view`."""
+    named = connection.execute(
+        select(conversation.c.source, conversation.c.key).where(
+            conversation.c.id == conversation_id
+        )
+    ).one_or_none()
+    if named is None:
+        raise StoreError(f"there is no conversation {conversation_id}; go back to the list")
+    runs = _newest_runs(connection, conversation_id)
+    human = human_verdicts(acts_of(connection, claim.c.conversation_id == conversation_id))
+    columns = _columns(connection, runs, human)
+    rated = _rated_answers(connection, conversation_id)
+    answers = connection.execute(
+        select(turn.c.position, turn.c.content)
+        .where(turn.c.conversation_id == conversation_id, turn.c.role == "assistant")
+        .order_by(turn.c.position)
+    )
+    return CompareView(
+        conversation=conversation_id,
+        source=named.source,
+        key=named.key,
+        runs=tuple(runs),
+        answers=tuple(
+            ComparedAnswer(
+                turn=row.position,
+                content=row.content,
+                human=consensus(human.get(rated[row.position], ()))
+                if row.position in rated
+                else None,
+                cells=tuple(column.get(row.position) for column in columns),
+            )
+            for row in answers
+        ),
+    )
+
+
+def _newest_runs(connection: Connection, conversation_id: ConversationId) -> list[ComparedRun]:
+    """Find the newest run of each metric and judge that is through with a conversation.
+
+    Archived ones are left out.
+    """
+    newest: dict[tuple[str, str], tuple[int, int]] = {}
+    for row in connection.execute(
+        select(run.c.metric, run.c.judge, run_item.c.run_id, run_item.c.id)
+        .join(run, run.c.id == run_item.c.run_id)
+        .where(
+            run_item.c.conversation_id == conversation_id,
+            run_item.c.state.in_([ItemState.DONE.value, ItemState.FAILED.value]),
+            run.c.archived_at.is_(None),
+        )
+        .order_by(run_item.c.run_id)
+    ):
+        newest[row.metric, row.judge] = (row.run_id, row.id)
+    found = sorted(newest.values())
+    rows = {each.id: each for each in run_rows(connection, [RunId(number) for number, _ in found])}
+    items = item_rows(connection, [ItemId(item) for _, item in found])
+    return [ComparedRun(rows[item.run], item) for item in items]
+
+
+def _columns(
+    connection: Connection,
+    runs: Sequence[ComparedRun],
+    human: Mapping[ClaimId, tuple[HumanVerdict, ...]],
+) -> list[dict[int, ComparedCell]]:
+    """Compute what each run says, by turn; turns it did not judge are left out."""
+    which = run_item.c.id.in_([each.item.id for each in runs])
+    labels = home_labels(connection, which) | document_labels(connection, which)
+    homes = home_windows(connection, which)
+    columns = []
+    for each in runs:
+        rule, item = each.run.spec.rule, each.item.id
+        said = consensus_of(human, rule)
+        own = {turn_: found for (number, turn_), found in labels.items() if number == item}
+        whole = {label.kind for found in own.values() for label in found} == {"answer"}
+        columns.append(
+            {
+                turn_: _cell(rule, own.get(turn_, []), home, said)
+                for (number, turn_), home in homes.items()
+                # An answer of several turns is judged once, at its last.
+                if number == item and not (whole and _is_judged(home) and turn_ not in own)
+            }
+        )
+    return columns
+
+
+def _is_judged(home: Score) -> bool:
+    return home.state not in (ScoreState.FAILED, ScoreState.SKIPPED)
+
+
+def _cell(
+    rule: ScoringRule, labels: Sequence[HomeLabel], home: Score, said: Mapping[Hashable, str]
+) -> ComparedCell:
+    counts = Counter(each.label for each in labels)
+    return ComparedCell(
+        score=answer_score(rule, labels, home),
+        labels={label: count for label, count in counts.items() if label is not None},
+        missing=counts[None],
+        corrected=answer_score(rule, labels, home, said),
+    )
+
+
+def _rated_answers(connection: Connection, conversation_id: ConversationId) -> dict[int, ClaimId]:
+    """Find the claim that stands for each whole answer, by turn."""
+    rows = connection.execute(
+        select(claim.c.turn, claim.c.id).where(
+            claim.c.conversation_id == conversation_id, claim.c.kind == "answer"
+        )
+    )
+    return {row.turn: ClaimId(row.id) for row in rows}

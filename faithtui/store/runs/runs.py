@@ -1,0 +1,537 @@
+"""Runs: what was ordered, what is still to do, what the judge said, and what it cost."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Assessment, Claim
+from faithtui.errors import StoreError
+from faithtui.store.annotations.label_replay import acts_in, human_verdicts
+from faithtui.store.calls.batches import forget_failed_questions
+from faithtui.store.database import Database
+from faithtui.store.records import (
+    CheckedItem,
+    CompareView,
+    ItemRow,
+    ItemState,
+    PendingItem,
+    ReviewView,
+    RunRow,
+    RunSpec,
+    RunState,
+)
+from faithtui.store.runs.conversation_view import review_view
+from faithtui.store.runs.findings import write_findings
+from faithtui.store.runs.list_rows import ItemOrder, item_rows, listed_rows, ordered_items, run_rows
+from faithtui.store.runs.metric_comparison import compare_view
+from faithtui.store.runs.rollups import change_item, human_columns
+from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_window
+from faithtui.store.schema.column_types import storable_json
+from faithtui.store.schema.json_columns import AnyRow, rule_to_json, span_from_row
+from faithtui.store.schema.judge_tables import judge_call
+from faithtui.store.schema.statements import chunks, new_id
+from faithtui.store.schema.tables import claim, run, run_item, verdict, window
+
+_ENDED = (RunState.DONE, RunState.CANCELLED, RunState.STOPPED)
+
+
+class Runs:
+    """Runs of a store."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def create(self, spec: RunSpec, conversations: Sequence[ConversationId]) -> RunId:
+        """Plan a run: one pending item per conversation, numbered from 1 in the given order.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        now = self._clock()
+        return self._database.write(
+            lambda connection: _create(connection, now, spec, conversations)
+        )
+
+    def rows(self) -> tuple[RunRow, ...]:
+        """List all runs, the newest first, archived ones too; () when there is none."""
+        with self._database.reading() as connection:
+            return run_rows(connection)
+
+    def row(self, run_id: RunId) -> RunRow:
+        """Read one run.
+
+        Raises:
+            StoreError: There is none with this number.
+        """
+        with self._database.reading() as connection:
+            found = run_rows(connection, [run_id])
+        if not found:
+            raise StoreError(self._no_run(run_id))
+        return found[0]
+
+    def _no_run(self, run_id: RunId) -> str:
+        return (
+            f"there is no run {run_id} in {self._database.path}; "
+            "`faithtui runs` lists those there are"
+        )
+
+    def last_id(self) -> RunId | None:
+        """Name the newest run, an archived one only where all are; None when there is none."""
+        newest_first = select(run.c.id).order_by(run.c.archived_at.is_not(None), run.c.id.desc())
+        with self._database.reading() as connection:
+            newest = connection.execute(newest_first.limit(1)).scalar()
+        return None if newest is None else RunId(newest)
+
+    def set_state(self, run_id: RunId, state: RunState, reason: str | None = None) -> None:
+        """Say where a run stands.
+
+        Done, cancelled and stopped also set the time it finished; the others clear it.
+
+        Args:
+            run_id: The run.
+            state: Where it stands now.
+            reason: Why it stopped; None otherwise.
+
+        Raises:
+            StoreError: There is none with this number, or it cannot be written.
+        """
+        finished_at = self._clock() if state in _ENDED else None
+        change = (
+            update(run)
+            .where(run.c.id == run_id)
+            .values(state=state.value, reason=reason, finished_at=finished_at)
+        )
+        if not self._database.write(lambda connection: connection.execute(change).rowcount):
+            raise StoreError(self._no_run(run_id))
+
+    def archive(self, runs: Sequence[RunId]) -> None:
+        """Put runs away: lists leave them out, everything else stays as it is.
+
+        Raises:
+            StoreError: One of them does not exist; none was put away.
+        """
+        self._put_away(runs, self._clock())
+
+    def restore(self, runs: Sequence[RunId]) -> None:
+        """List runs again that were archived.
+
+        Raises:
+            StoreError: One of them does not exist; none was changed.
+        """
+        self._put_away(runs, None)
+
+    def _put_away(self, runs: Sequence[RunId], at: datetime | None) -> None:
+        def write(connection: Connection) -> None:
+            for each in runs:
+                change = update(run).where(run.c.id == each).values(archived_at=at)
+                if not connection.execute(change).rowcount:
+                    raise StoreError(self._no_run(each))
+
+        self._database.write(write, urgent=True)
+
+    def set_budget(self, run_id: RunId, nusd: int | None, tokens: int | None) -> None:
+        """Change what a run may spend. None: no limit.
+
+        Raises:
+            StoreError: There is none with this number, or it cannot be written.
+        """
+        change = (
+            update(run).where(run.c.id == run_id).values(budget_nusd=nusd, budget_tokens=tokens)
+        )
+        if not self._database.write(lambda connection: connection.execute(change).rowcount):
+            raise StoreError(self._no_run(run_id))
+
+    def set_max_failures(self, run_id: RunId, limit: str) -> None:
+        """Change after how many failures a run stops, such as `10` or `5%`.
+
+        Raises:
+            StoreError: There is none with this number, or it cannot be written.
+        """
+        change = update(run).where(run.c.id == run_id).values(max_failures=limit)
+        if not self._database.write(lambda connection: connection.execute(change).rowcount):
+            raise StoreError(self._no_run(run_id))
+
+    def pending(
+        self, run_id: RunId, *, after: ItemId | None = None, limit: int | None = None
+    ) -> tuple[PendingItem, ...]:
+        """List what is still to be judged, in the order of the run, with what is there already.
+
+        Args:
+            run_id: The run.
+            after: Only what comes after this item of it; None: from the first one.
+            limit: At most so many; None: all.
+        """
+        waiting = [run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value]
+        if after is not None:
+            waiting.append(run_item.c.id > after)
+        # The items of a run are made in its order, so their ids rise with it.
+        page = (
+            select(run_item.c.id, run_item.c.conversation_id, run_item.c.asked_after)
+            .where(*waiting)
+            .order_by(run_item.c.id)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(page).all()
+            if not rows:
+                return ()
+            waiting += [run_item.c.id >= rows[0].id, run_item.c.id <= rows[-1].id]
+            stored: dict[int, set[int]] = defaultdict(set)
+            unfinished: dict[int, set[int]] = defaultdict(set)
+            for item, position, state in connection.execute(
+                select(window.c.run_item_id, window.c.position, window.c.score_state)
+                .join(run_item, run_item.c.id == window.c.run_item_id)
+                .where(*waiting)
+            ):
+                (unfinished if state in UNFINISHED else stored)[item].add(position)
+        return tuple(
+            PendingItem(
+                ItemId(row.id),
+                ConversationId(row.conversation_id),
+                frozenset(stored.get(row.id, ())),
+                frozenset(unfinished.get(row.id, ())),
+                row.asked_after,
+            )
+            for row in rows
+        )
+
+    def unfinished(self, run_id: RunId) -> tuple[ItemId, ...]:
+        """List the conversations of a run that failed or lack a verdict, in its order."""
+        with self._database.reading() as connection:
+            return tuple(ItemId(row.id) for row in _find_unfinished(connection, run_id))
+
+    def reopen_unfinished(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
+        """Make conversations pending again that failed or lack a verdict.
+
+        Failed windows are taken away. Windows that lack a verdict stay until they are judged again.
+        What earlier calls left unanswered may be asked again, also for those that are pending.
+
+        Args:
+            run_id: The run.
+            items: Conversations of it to look at; None: all.
+
+        Returns:
+            How many there were.
+        """
+        only = None if items is None else frozenset(items)
+        return self._database.write(lambda connection: _reopen_unfinished(connection, run_id, only))
+
+    def save_window(self, item_id: ItemId, assessment: Assessment) -> None:
+        """Store a judged or failed window with its claims, truths, verdicts and evidence.
+
+        Across runs a claim is known by its turn and normalised text, a statement by its turn, its
+        document and normalised text, a whole answer by its turn; within the item a truth is known
+        by its document and normalised text. A window that is stored at this position stays, unless
+        it failed, or lacks a verdict and this one did not fail: then this one takes its place.
+
+        Args:
+            item_id: Conversation of the run.
+            assessment: What the judge said.
+
+        Raises:
+            StoreError: There is no such item, or it cannot be written; nothing of it was.
+        """
+        now = self._clock()
+        self._database.write(lambda connection: save_window(connection, now, item_id, assessment))
+
+    def finish_item(
+        self,
+        item_id: ItemId,
+        state: ItemState,
+        reason: str | None,
+        conclusion_reason: str | None = None,
+        checked: CheckedItem | None = None,
+    ) -> None:
+        """Close a conversation of a run: its scores, by the judge and corrected, and its counts.
+
+        Args:
+            item_id: Conversation of the run.
+            state: Done, failed or skipped.
+            reason: Why it failed or was skipped; None when done.
+            conclusion_reason: The judge's final reason; None without one.
+            checked: What checks of it found; None: it was not checked.
+
+        Raises:
+            StoreError: There is no such item, or it cannot be written.
+        """
+        self._database.write(
+            lambda connection: _finish_item(
+                connection, item_id, state, reason, conclusion_reason, checked
+            )
+        )
+
+    def claims(self, run_id: RunId, conversation_id: ConversationId) -> tuple[Claim, ...]:
+        """List the claims a run judged in a conversation, in the order of its text.
+
+        Statements of documents and whole answers are left out. () where the run found none, has
+        not judged the conversation, or does not have it.
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end)
+                .select_from(run_item)
+                .join(verdict, (verdict.c.run_item_id == run_item.c.id) & verdict.c.is_home)
+                .join(claim, claim.c.id == verdict.c.claim_id)
+                .where(
+                    run_item.c.run_id == run_id,
+                    run_item.c.conversation_id == conversation_id,
+                    claim.c.kind == "claim",
+                )
+                .order_by(
+                    claim.c.turn,
+                    claim.c.span_start.is_(None),
+                    claim.c.span_start,
+                    claim.c.span_end,
+                    claim.c.id,
+                )
+            ).all()
+        return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
+
+    def item_ids(self, run_id: RunId, order: ItemOrder = "number") -> tuple[ItemId, ...]:
+        """List the conversations of a run, for paging through them by `item_rows`.
+
+        Args:
+            run_id: The run.
+            order: `number` as planned; `score` and `corrected` lowest first, without a score
+                last; `missing`, `overridden` and `unlabelled` most first; `recent` by the last
+                label that was given here, the newest first. Ties by number.
+        """
+        return tuple(map(ItemId, self._database.ids(ordered_items(run_id, order))))
+
+    def item_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+        """Read conversations of runs, in the order asked; unknown ids are left out."""
+        with self._database.reading() as connection:
+            return item_rows(connection, items)
+
+    def listed_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+        """Read conversations as `item_rows` does, with what a list marks of them."""
+        with self._database.reading() as connection:
+            return listed_rows(connection, items)
+
+    def review_view(self, item_id: ItemId, reviewer: str) -> ReviewView:
+        """Read one conversation of a run, complete.
+
+        Args:
+            item_id: Conversation of the run.
+            reviewer: Whose verdicts are `mine`.
+
+        Raises:
+            StoreError: There is no such item.
+        """
+        with self._database.reading() as connection:
+            return review_view(connection, item_id, reviewer)
+
+    def compare_view(self, conversation_id: ConversationId) -> CompareView:
+        """Read one conversation as the newest run of each metric and judge sees it.
+
+        Runs that skipped the conversation, or have yet to judge it, are left out.
+
+        Raises:
+            StoreError: There is no such conversation.
+        """
+        with self._database.reading() as connection:
+            return compare_view(connection, conversation_id)
+
+    def empty_windows(self, run_id: RunId) -> int:
+        """Count the windows of a run in which the judge found no claim to give a verdict on."""
+        with self._database.reading() as connection:
+            return connection.scalars(
+                select(func.count())
+                .select_from(window)
+                .join(run_item, run_item.c.id == window.c.run_item_id)
+                .outerjoin(verdict, verdict.c.window_id == window.c.id)
+                .where(
+                    run_item.c.run_id == run_id,
+                    verdict.c.window_id.is_(None),
+                    window.c.score_state.not_in(
+                        [ScoreState.FAILED.value, ScoreState.SKIPPED.value]
+                    ),
+                )
+            ).one()
+
+    def reasons(self, run_id: RunId, state: ItemState) -> dict[str, int]:
+        """Count the conversations of a run in one state by the reason they are in it.
+
+        Returns:
+            Reason to count, most frequent first; conversations without a reason are left out.
+        """
+        count = func.count()
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(run_item.c.reason, count)
+                .where(
+                    run_item.c.run_id == run_id,
+                    run_item.c.state == state.value,
+                    run_item.c.reason.is_not(None),
+                )
+                .group_by(run_item.c.reason)
+                .order_by(count.desc(), run_item.c.reason)
+            ).all()
+        return {reason: number for reason, number in rows}
+
+    def undefined_reasons(self, run_id: RunId) -> dict[str, int]:
+        """Count the judged conversations of a run without a score by why they have none.
+
+        Returns:
+            Reason to count, most frequent first; only of those that are undefined.
+        """
+        headline = run_item.c.scores["windowed"]
+        reason, count = headline["reason"].as_string(), func.count()
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(reason, count)
+                .where(
+                    run_item.c.run_id == run_id,
+                    run_item.c.state == ItemState.DONE.value,
+                    run_item.c.score.is_(None),
+                    headline["state"].as_string() == ScoreState.UNDEFINED.value,
+                )
+                .group_by(reason)
+                .order_by(count.desc(), reason)
+            ).all()
+        return {reason: number for reason, number in rows}
+
+
+def _create(
+    connection: Connection, now: datetime, spec: RunSpec, conversations: Sequence[ConversationId]
+) -> RunId:
+    run_id = new_id(
+        connection,
+        insert(run).values(
+            metric=spec.metric,
+            metric_version=spec.metric_version,
+            peer=spec.peer,
+            strategy=spec.strategy,
+            options=storable_json(dict(spec.options)),
+            rule=rule_to_json(spec.rule),
+            judge=spec.judge,
+            judge_fingerprint=spec.judge_fingerprint,
+            base_url=spec.base_url,
+            prompt_digest=spec.prompt_digest,
+            prompts_dir=spec.prompts_dir,
+            example_set=spec.examples,
+            claims_from=spec.claims,
+            sources=storable_json(spec.sources),
+            concurrency=spec.concurrency,
+            claims_run=spec.claims_run,
+            batch=spec.batch,
+            budget_nusd=spec.budget_nusd,
+            budget_tokens=spec.budget_tokens,
+            max_failures=spec.max_failures,
+            calibration=None if spec.calibration is None else storable_json(dict(spec.calibration)),
+            state=RunState.PLANNED.value,
+            created_at=now,
+            conversations=len(conversations),
+            pending=len(conversations),
+        ),
+    )
+    if conversations:
+        connection.execute(
+            insert(run_item),
+            [
+                {
+                    "run_id": run_id,
+                    "conversation_id": each,
+                    "number": number,
+                    "state": ItemState.PENDING.value,
+                    "labels": {},
+                }
+                for number, each in enumerate(conversations, start=1)
+            ],
+        )
+    return RunId(run_id)
+
+
+def _find_unfinished(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
+    """Find the conversations of a run that failed or lack a verdict."""
+    headline = run_item.c.scores["windowed"]["state"].as_string()
+    lacks_verdicts = (
+        (run_item.c.state == ItemState.DONE.value)
+        & run_item.c.score.is_(None)
+        & (headline == ScoreState.INCOMPLETE.value)
+    )
+    return connection.execute(
+        select(run_item.c.id, run_item.c.conversation_id)
+        .where(
+            run_item.c.run_id == run_id,
+            (run_item.c.state == ItemState.FAILED.value) | lacks_verdicts,
+        )
+        .order_by(run_item.c.id)
+    ).all()
+
+
+def _reopen_unfinished(
+    connection: Connection, run_id: RunId, only: Collection[ItemId] | None
+) -> int:
+    unfinished = [
+        row for row in _find_unfinished(connection, run_id) if only is None or row.id in only
+    ]
+    forget_failed_questions(connection, run_id, [ItemId(row.id) for row in unfinished])
+    for row in unfinished:
+        remove_failed_windows(connection, row.id)
+        _close(connection, row.id, row.conversation_id, ItemState.PENDING, None, None)
+    waiting = [run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value]
+    newest_call = select(func.coalesce(func.max(judge_call.c.id), 0)).scalar_subquery()
+    asked = update(run_item).where(*waiting).values(asked_after=newest_call)
+    if only is None:
+        connection.execute(asked)
+    else:
+        for some in chunks(sorted(only)):
+            connection.execute(asked.where(run_item.c.id.in_(some)))
+    return len(unfinished)
+
+
+def _finish_item(
+    connection: Connection,
+    item: ItemId,
+    state: ItemState,
+    reason: str | None,
+    conclusion: str | None,
+    checked: CheckedItem | None,
+) -> None:
+    row = connection.execute(
+        select(run_item.c.conversation_id, run_item.c.run_id).where(run_item.c.id == item)
+    ).one_or_none()
+    if row is None:
+        raise StoreError(f"there is no conversation {item} in any run; start the run again")
+    found = None if checked is None else write_findings(connection, row.run_id, checked)
+    _close(connection, item, row.conversation_id, state, reason, conclusion, found)
+
+
+def _close(
+    connection: Connection,
+    item: int,
+    conversation_id: int,
+    state: ItemState,
+    reason: str | None,
+    conclusion: str | None,
+    found: Mapping[str, object] | None = None,
+) -> None:
+    """Give an item a state and everything that follows from it.
+
+    Args:
+        connection: In a write.
+        item: The conversation of the run.
+        conversation_id: The conversation.
+        state: Its new state.
+        reason: Why it has it.
+        conclusion: The judge's final reason.
+        found: Columns of its checks; None: it is not checked in this state.
+    """
+    human = human_verdicts(acts_in(connection, conversation_id))
+    change_item(
+        connection,
+        item,
+        {
+            "state": state.value,
+            "reason": reason,
+            "conclusion": conclusion,
+            **(found or {"checked": 0}),
+            **human_columns(connection, item, conversation_id, human, state=state, reason=reason),
+        },
+    )

@@ -1,0 +1,429 @@
+"""Writing one judged window: everything of it in one transaction, or nothing.
+
+What a window shares with others (claims, truths, evidence) is looked up with one query per table
+and inserted in bulk, so that a window of a hundred truths takes a few milliseconds.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import assert_never
+
+from sqlalchemy import Connection, Table, and_, delete, insert, select, update
+
+from faithtui.domain.conversation import Passage
+from faithtui.domain.ids import ItemId
+from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
+from faithtui.errors import StoreError
+from faithtui.store.runs.rollups import change_item, count_labels
+from faithtui.store.schema.column_types import claim_digest, statement_digest, text_hash
+from faithtui.store.schema.json_columns import images_from_json, span_columns
+from faithtui.store.schema.statements import new_id
+from faithtui.store.schema.tables import (
+    claim,
+    document,
+    evidence,
+    run_item,
+    sufficient_set,
+    truth,
+    turn_document,
+    verdict,
+    window,
+)
+from faithtui.store.search.word_index import index_claims
+
+ClaimKey = tuple[str, int, str]
+"""Kind, turn and digest."""
+TruthKey = tuple[int | None, str]
+"""Document id and digest."""
+
+UNFINISHED = (ScoreState.FAILED.value, ScoreState.INCOMPLETE.value)
+"""Windows that are judged again when their conversation is."""
+
+
+def save_window(
+    connection: Connection, now: datetime, item: ItemId, assessment: Assessment
+) -> None:
+    """Write a window; see `Runs.save_window`."""
+    position = assessment.window.position
+    row = connection.execute(
+        select(
+            run_item.c.conversation_id,
+            window.c.id.label("stored"),
+            window.c.score_state.label("stored_state"),
+        )
+        .outerjoin(
+            window, and_(window.c.run_item_id == run_item.c.id, window.c.position == position)
+        )
+        .where(run_item.c.id == item)
+    ).one_or_none()
+    if row is None:
+        raise StoreError(f"there is no conversation {item} in any run; start the run again")
+    score = assessment.score
+    if row.stored is not None:
+        lacks_verdict = row.stored_state == ScoreState.INCOMPLETE.value
+        if row.stored_state not in UNFINISHED or (
+            lacks_verdict and score.state is ScoreState.FAILED
+        ):
+            return
+        _remove_windows(connection, item, [row.stored])
+    claims = _find_or_make_claims(
+        connection, row.conversation_id, [each.claim for each in assessment.verdicts]
+    )
+    truths = _find_or_make_truths(connection, item, row.conversation_id, assessment)
+    window_id = new_id(
+        connection,
+        insert(window).values(
+            run_item_id=item,
+            position=position,
+            interactions=list(assessment.window.interactions),
+            turns=list(assessment.window.turns),
+            score=score.value,
+            score_state=score.state.value,
+            score_reason=score.reason,
+            reason=assessment.reason,
+            without_context=assessment.without_context,
+            surplus=list(assessment.surplus),
+            truths=list(dict.fromkeys(truths[each] for each in assessment.truths)),
+            judged_at=now,
+        ),
+    )
+    claim_ids = [claims[each.claim] for each in assessment.verdicts]
+    _add_verdicts(connection, item, window_id, assessment, claim_ids)
+    _add_evidence(connection, item, assessment, claim_ids, truths)
+    change_item(
+        connection,
+        item,
+        {"checked": 0, **_count_windows(connection, item), **count_labels(connection, item)},
+    )
+
+
+def _count_windows(connection: Connection, item: int) -> dict[str, object]:
+    """Count the windows of a conversation of a run by state, as columns of its row."""
+    states = Counter(
+        connection.execute(
+            select(window.c.score_state).where(window.c.run_item_id == item)
+        ).scalars()
+    )
+    counted = (ScoreState.FAILED, ScoreState.UNDEFINED, ScoreState.SKIPPED)
+    return {
+        "windows": states.total(),
+        **{f"{state.value}_windows": states[state.value] for state in counted},
+    }
+
+
+def _find_or_make_claims(
+    connection: Connection, conversation_id: int, claims: Iterable[Claim]
+) -> dict[Claim, int]:
+    keys = {each: _claim_key(each) for each in claims}
+    if not keys:
+        return {}
+    known = select(claim.c.id, claim.c.kind, claim.c.turn, claim.c.digest).where(
+        claim.c.conversation_id == conversation_id,
+        claim.c.kind.in_(sorted({each.kind for each in keys})),
+    )
+    ids: dict[ClaimKey, int] = {
+        (row.kind, row.turn, row.digest): row.id for row in connection.execute(known)
+    }
+    first = {key: each for each, key in reversed(keys.items())}
+    missing = [key for key in dict.fromkeys(keys.values()) if key not in ids]
+    if missing:
+        of_documents = any(first[key].document is not None for key in missing)
+        documents = _documents(connection, conversation_id) if of_documents else {}
+        connection.execute(
+            insert(claim),
+            [
+                {
+                    "conversation_id": conversation_id,
+                    "kind": each.kind,
+                    "turn": each.turn,
+                    "digest": digest,
+                    # What a turn says stands in the turn, so an answer repeats nothing.
+                    "text": "" if each.kind == "answer" else each.text,
+                    **span_columns(None if each.kind == "answer" else each.span),
+                    "imported": False,
+                    "document_id": None
+                    if each.document is None
+                    else documents.get(text_hash(each.document)),
+                }
+                for each, digest in ((first[key], key[2]) for key in missing)
+            ],
+        )
+        before = set(ids.values())
+        ids = {(row.kind, row.turn, row.digest): row.id for row in connection.execute(known)}
+        index_claims(connection, set(ids.values()) - before)
+    return {each: ids[key] for each, key in keys.items()}
+
+
+def _claim_key(each: Claim) -> ClaimKey:
+    match each.kind:
+        case "claim":
+            digest = claim_digest(each.text)
+        case "statement":
+            digest = statement_digest(each.document or "", each.text)
+        case "answer":
+            digest = claim_digest("")
+        case _:
+            assert_never(each.kind)
+    return each.kind, each.turn, digest
+
+
+def _find_or_make_truths(
+    connection: Connection, item: int, conversation_id: int, assessment: Assessment
+) -> dict[Truth, int]:
+    named = [each.truth for said in assessment.verdicts for each in said.evidence]
+    truths = list(dict.fromkeys([*assessment.truths, *named]))
+    if not truths:
+        return {}
+    documents = _documents(connection, conversation_id)
+    named_documents = {each.document for each in truths if each.document is not None}
+    hashes = {text: text_hash(text) for text in named_documents}
+    keys: dict[Truth, TruthKey] = {
+        each: (
+            None if each.document is None else documents.get(hashes[each.document]),
+            claim_digest(each.text),
+        )
+        for each in truths
+    }
+    known = select(truth.c.id, truth.c.document_id, truth.c.digest).where(
+        truth.c.run_item_id == item
+    )
+    ids: dict[TruthKey, int] = {
+        (row.document_id, row.digest): row.id for row in connection.execute(known)
+    }
+    first = {key: each for each, key in reversed(keys.items())}
+    missing = [key for key in dict.fromkeys(keys.values()) if key not in ids]
+    if missing:
+        connection.execute(
+            insert(truth),
+            [
+                {
+                    "run_item_id": item,
+                    "document_id": key[0],
+                    "digest": key[1],
+                    "text": first[key].text,
+                    **span_columns(first[key].span),
+                }
+                for key in missing
+            ],
+        )
+        ids = {(row.document_id, row.digest): row.id for row in connection.execute(known)}
+    return {each: ids[key] for each, key in keys.items()}
+
+
+def _documents(connection: Connection, conversation_id: int) -> dict[str, int]:
+    """Find the documents of a conversation by the hash of what is shown of them.
+
+    The bare text of a document with images stands for the first such document: a question that
+    did not show the images names it so.
+    """
+    found: dict[str, int] = {}
+    by_text: dict[str, int] = {}
+    for row in connection.execute(
+        select(
+            turn_document.c.document_id, turn_document.c.images, document.c.hash, document.c.text
+        )
+        .join(document, document.c.id == turn_document.c.document_id)
+        .where(turn_document.c.conversation_id == conversation_id)
+        .order_by(turn_document.c.turn, turn_document.c.position)
+    ):
+        if row.images:
+            passage = Passage(row.text, images_from_json(row.images))
+            found.setdefault(text_hash(passage.shown), row.document_id)
+            by_text.setdefault(text_hash(row.text), row.document_id)
+        else:
+            found.setdefault(row.hash, row.document_id)
+    return by_text | found
+
+
+def _add_verdicts(
+    connection: Connection,
+    item: int,
+    window_id: int,
+    assessment: Assessment,
+    claim_ids: list[int],
+) -> None:
+    if not claim_ids:
+        return
+    homes = {
+        row.claim_id: row
+        for row in connection.execute(
+            select(
+                verdict.c.claim_id,
+                verdict.c.window_id,
+                verdict.c.position,
+                window.c.position.label("at"),
+            )
+            .join(window, window.c.id == verdict.c.window_id)
+            .where(verdict.c.run_item_id == item, verdict.c.is_home)
+        )
+    }
+    here: set[int] = set()
+    rows = []
+    for place, (said, claim_id) in enumerate(zip(assessment.verdicts, claim_ids, strict=True)):
+        home = homes.get(claim_id)
+        is_home = claim_id not in here and (home is None or assessment.window.position < home.at)
+        here.add(claim_id)
+        if is_home and home is not None:
+            # Windows may finish in any order; the home is the first one in the conversation.
+            connection.execute(
+                update(verdict)
+                .where(verdict.c.window_id == home.window_id, verdict.c.position == home.position)
+                .values(is_home=False)
+            )
+        rows.append(
+            {
+                "window_id": window_id,
+                "position": place,
+                "run_item_id": item,
+                "claim_id": claim_id,
+                "label": said.label,
+                "word": said.word,
+                "reason": said.reason,
+                "confidence": said.confidence,
+                "is_home": is_home,
+            }
+        )
+    connection.execute(insert(verdict), rows)
+
+
+def _add_evidence(
+    connection: Connection,
+    item: int,
+    assessment: Assessment,
+    claim_ids: list[int],
+    truths: dict[Truth, int],
+) -> None:
+    named = [
+        (claim_id, truths[each.truth], each)
+        for said, claim_id in zip(assessment.verdicts, claim_ids, strict=True)
+        for each in said.evidence
+    ]
+    _insert_new(
+        connection,
+        evidence,
+        item,
+        ("claim_id", "truth_id", "stance"),
+        [(claim_id, truth_id, each.stance) for claim_id, truth_id, each in named],
+    )
+    _add_sets(connection, item, named)
+
+
+def _add_sets(
+    connection: Connection, item: int, named: Sequence[tuple[int, int, Evidence]]
+) -> None:
+    """Store the sets of truths of a window that are enough only together.
+
+    A set is known by its members: windows that are judged at another time may number it otherwise.
+    """
+    members: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for claim_id, truth_id, each in named:
+        for number in each.sets:
+            members[claim_id, number].add(truth_id)
+    if not members:
+        return
+    stored: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for claim_id, number, truth_id in connection.execute(
+        select(sufficient_set.c.claim_id, sufficient_set.c.number, sufficient_set.c.truth_id).where(
+            sufficient_set.c.run_item_id == item
+        )
+    ):
+        stored[claim_id][number].add(truth_id)
+    for (claim_id, _), truths in members.items():
+        known = stored[claim_id]
+        if truths not in known.values():
+            number = max(known, default=0) + 1
+            known[number] = truths
+            connection.execute(
+                insert(sufficient_set),
+                [
+                    {
+                        "run_item_id": item,
+                        "claim_id": claim_id,
+                        "number": number,
+                        "truth_id": truth_id,
+                    }
+                    for truth_id in sorted(truths)
+                ],
+            )
+
+
+def _insert_new(
+    connection: Connection,
+    table: Table,
+    item: int,
+    columns: tuple[str, ...],
+    rows: Iterable[tuple[object, ...]],
+) -> None:
+    """Insert the rows that a conversation of a run does not have yet, each once."""
+    wanted = dict.fromkeys(rows)
+    if not wanted:
+        return
+    known = {
+        tuple(row)
+        for row in connection.execute(
+            select(*(table.c[name] for name in columns)).where(table.c.run_item_id == item)
+        )
+    }
+    new = [
+        {"run_item_id": item, **dict(zip(columns, row, strict=True))}
+        for row in wanted
+        if row not in known
+    ]
+    if new:
+        connection.execute(insert(table), new)
+
+
+def remove_failed_windows(connection: Connection, item: int) -> None:
+    """Take the failed windows of a conversation of a run away, so that they are judged again."""
+    gone = list(
+        connection.execute(
+            select(window.c.id).where(
+                window.c.run_item_id == item, window.c.score_state == ScoreState.FAILED.value
+            )
+        ).scalars()
+    )
+    if not gone:
+        return
+    _remove_windows(connection, item, gone)
+    change_item(
+        connection,
+        item,
+        {"checked": 0, **_count_windows(connection, item), **count_labels(connection, item)},
+    )
+
+
+def _remove_windows(connection: Connection, item: int, gone: Sequence[int]) -> None:
+    """Take windows of a conversation of a run away. What people said of their claims stays."""
+    connection.execute(delete(verdict).where(verdict.c.window_id.in_(gone)))
+    connection.execute(delete(window).where(window.c.id.in_(gone)))
+    _find_homes_again(connection, item)
+    for named in (evidence, sufficient_set):
+        connection.execute(
+            delete(named).where(
+                named.c.run_item_id == item,
+                named.c.claim_id.not_in(
+                    select(verdict.c.claim_id).where(verdict.c.run_item_id == item)
+                ),
+            )
+        )
+
+
+def _find_homes_again(connection: Connection, item: int) -> None:
+    """Mark the first verdict of every claim, after windows have gone."""
+    homes: dict[int, tuple[int, int]] = {}
+    for row in connection.execute(
+        select(verdict.c.claim_id, verdict.c.window_id, verdict.c.position)
+        .join(window, window.c.id == verdict.c.window_id)
+        .where(verdict.c.run_item_id == item)
+        .order_by(window.c.position, verdict.c.position)
+    ):
+        homes.setdefault(row.claim_id, (row.window_id, row.position))
+    connection.execute(update(verdict).where(verdict.c.run_item_id == item).values(is_home=False))
+    for window_id, position in homes.values():
+        connection.execute(
+            update(verdict)
+            .where(verdict.c.window_id == window_id, verdict.c.position == position)
+            .values(is_home=True)
+        )

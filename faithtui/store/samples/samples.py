@@ -1,0 +1,417 @@
+"""Drawn queues: the frame of a run, the draw, and how far people have come with it."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from statistics import median
+from uuid import uuid4
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from faithtui.agreement.sampling.draw import (
+    Design,
+    Draw,
+    Drawn,
+    Frame,
+    Plan,
+    SampleKind,
+    Stratum,
+    draw,
+    enlarged,
+)
+from faithtui.domain.annotations import GIVING, Action, LabelAct, effective, standing_acts
+from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
+from faithtui.errors import StoreError
+from faithtui.store.annotations.label_replay import acts_of
+from faithtui.store.database import Database
+from faithtui.store.samples.sample_records import SampleEntry, SampleReading, SampleRow, StratumRow
+from faithtui.store.samples.sampling_frames import STRATA, frame_of
+from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.json_columns import AnyRow
+from faithtui.store.schema.statements import new_id
+from faithtui.store.schema.tables import (
+    claim,
+    conversation,
+    human_label,
+    run_item,
+    sample,
+    sample_claim,
+    verdict,
+)
+
+_AT_ONCE = 10_000
+"""Claims of a sample that are written at a time."""
+
+
+class Samples:
+    """Drawn queues of a store."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def frame(self, run_id: RunId, stratified_by: Sequence[str] = ()) -> Frame:
+        """List every claim a run judged, each once, in the order of the run and of the text.
+
+        Args:
+            run_id: The run.
+            stratified_by: Of `STRATA`; the stratum of a claim names its value of each.
+
+        Raises:
+            StoreError: A name is not one of `STRATA`.
+        """
+        unknown = [name for name in stratified_by if name not in STRATA]
+        if unknown:
+            raise StoreError(
+                f"strata cannot be made of {unknown[0]!r}; expected {', '.join(STRATA)}"
+            )
+        with self._database.reading() as connection:
+            return frame_of(connection, run_id, stratified_by)
+
+    def own_labelled(self, run_id: RunId, reviewer: str) -> Frame:
+        """List the claims of a run that a person has a counted verdict on, for blind repeats."""
+        with self._database.reading() as connection:
+            mine = {
+                found.claim
+                for found in effective(_acts_in(connection, run_id, reviewer)).values()
+                if found.counts and found.action is not Action.IMPORTED
+            }
+            whole = frame_of(connection, run_id, ())
+            return Frame((each.item, each.claim, "") for each in whole if each.claim in mine)
+
+    def add(
+        self,
+        run_id: RunId,
+        reviewer: str,
+        drawn: Draw,
+        plan: Plan,
+        *,
+        name: str,
+        kind: SampleKind = SampleKind.SAMPLE,
+        stratified_by: Sequence[str] = (),
+        blind: bool = True,
+    ) -> SampleRow:
+        """Store a draw as a queue.
+
+        Raises:
+            StoreError: Nothing was drawn, or there is no such run.
+        """
+        if not drawn.claims:
+            raise StoreError("nothing can be drawn: the run has judged nothing that fits")
+        columns = {
+            "uid": uuid4().hex,
+            "name": storable(name),
+            "kind": kind.value,
+            "run_id": run_id,
+            "reviewer": storable(reviewer),
+            "design": plan.design.value,
+            "stratified_by": list(stratified_by),
+            "seed": plan.seed,
+            "blind": blind,
+            "shown_share": plan.shown_share,
+            "created_at": self._clock(),
+        }
+
+        def write(connection: Connection) -> SampleId:
+            number = SampleId(
+                new_id(connection, insert(sample).values(**columns, **_counts(drawn)))
+            )
+            _add_claims(connection, number, drawn.claims, 0)
+            return number
+
+        return self.row(self._database.write(write, durable=True), reviewer)
+
+    def extend(self, sample_id: SampleId, reviewer: str, more: int) -> SampleRow:
+        """Draw more with the same seed; what was served keeps its place, more comes after it.
+
+        Takes the time of reading the frame, so seconds for a million claims.
+
+        Args:
+            sample_id: The sample.
+            reviewer: Whose progress the returned row tells.
+            more: Claims, or conversations of a sample of those, above 0; as many as there are.
+
+        Raises:
+            StoreError: There is no such sample, nothing is left to draw, it is a spot-check or a
+                repeat, or what the run judged changed since it was drawn.
+        """
+        before = self.row(sample_id, reviewer)
+        if before.kind is not SampleKind.SAMPLE:
+            raise StoreError(f"a {before.kind} is not extended; draw a new sample")
+        frame = self.frame(before.run, before.stratified_by)
+        plan = Plan(before.design, before.seed, shown_share=before.shown_share)
+        drawn = draw(frame, enlarged(plan, before.strata, more))
+        if drawn.frame != before.frame or _populations(drawn.strata) != _populations(before.strata):
+            raise StoreError(
+                "what the run has judged is not what this sample was drawn from any more; "
+                "draw a new sample"
+            )
+
+        def write(connection: Connection) -> None:
+            known = set(
+                connection.execute(
+                    select(sample_claim.c.claim_id).where(sample_claim.c.sample_id == sample_id)
+                ).scalars()
+            )
+            if known.difference(each.unit.claim for each in drawn.claims):
+                # Conversations of the run were deleted: another draw does not continue this one.
+                raise StoreError(
+                    "what the run has judged is not what this sample was drawn from any more; "
+                    "draw a new sample"
+                )
+            fresh = [each for each in drawn.claims if each.unit.claim not in known]
+            if not fresh:
+                raise StoreError("every claim of the run is in this sample already")
+            for each in drawn.strata:
+                connection.execute(
+                    update(sample_claim)
+                    .where(
+                        sample_claim.c.sample_id == sample_id, sample_claim.c.stratum == each.name
+                    )
+                    .values(probability=each.probability)
+                )
+            _add_claims(connection, sample_id, fresh, len(known))
+            connection.execute(
+                update(sample)
+                .where(sample.c.id == sample_id)
+                .values(**_counts(drawn), closed_at=None, decision=None)
+            )
+
+        self._database.write(write, durable=True)
+        return self.row(sample_id, reviewer)
+
+    def close(self, sample_id: SampleId, decision: str | None) -> None:
+        """End a sample: nothing more is to be answered in it."""
+        now = self._clock()
+        self._database.write(
+            lambda connection: connection.execute(
+                update(sample)
+                .where(sample.c.id == sample_id)
+                .values(closed_at=now, decision=decision)
+            ),
+            durable=True,
+        )
+
+    def rows(self, reviewer: str, run_id: RunId | None = None) -> tuple[SampleRow, ...]:
+        """List samples, newest first, with one person's progress.
+
+        Args:
+            reviewer: Whose.
+            run_id: Only of this run; None: of all.
+        """
+        with self._database.reading() as connection:
+            chosen = select(sample).order_by(sample.c.id.desc())
+            if run_id is not None:
+                chosen = chosen.where(sample.c.run_id == run_id)
+            return tuple(
+                _sample_row(connection, row, storable(reviewer))
+                for row in connection.execute(chosen).all()
+            )
+
+    def row(self, sample_id: SampleId, reviewer: str) -> SampleRow:
+        """Read one sample with one person's progress.
+
+        Raises:
+            StoreError: There is no such sample.
+        """
+        with self._database.reading() as connection:
+            found = connection.execute(select(sample).where(sample.c.id == sample_id)).one_or_none()
+            if found is None:
+                raise StoreError(f"there is no sample {sample_id}")
+            return _sample_row(connection, found, storable(reviewer))
+
+    def entries(self, sample_id: SampleId, reviewer: str) -> tuple[SampleEntry, ...]:
+        """List the claims of a sample in the order in which they are served."""
+        with self._database.reading() as connection:
+            stand, _ = _answers(connection, sample_id, storable(reviewer))
+            rows = connection.execute(
+                select(sample_claim)
+                .where(sample_claim.c.sample_id == sample_id)
+                .order_by(sample_claim.c.position)
+            )
+            return tuple(
+                SampleEntry(
+                    row.position,
+                    ItemId(row.run_item_id),
+                    ClaimId(row.claim_id),
+                    row.stratum,
+                    row.probability,
+                    row.shown,
+                    answered=stand.get(ClaimId(row.claim_id)) is True,
+                    later=stand.get(ClaimId(row.claim_id)) is False,
+                )
+                for row in rows
+            )
+
+    def strata(self, sample_id: SampleId, reviewer: str) -> tuple[StratumRow, ...]:
+        """Say how far a person has come with each stratum of a sample.
+
+        Raises:
+            StoreError: There is no such sample.
+        """
+        row = self.row(sample_id, reviewer)
+        sizes: Counter[str] = Counter()
+        labelled: Counter[str] = Counter()
+        for each in self.entries(sample_id, reviewer):
+            sizes[each.stratum] += 1
+            labelled[each.stratum] += each.answered
+        return tuple(StratumRow(each, sizes[each.name], labelled[each.name]) for each in row.strata)
+
+    def readings(self, sample_id: SampleId, reviewer: str) -> tuple[SampleReading, ...]:
+        """Read what a person said in a sample beside what the judge said, in the drawn order.
+
+        Of a repeat, what was said this time.
+        """
+        reviewer = storable(reviewer)
+        with self._database.reading() as connection:
+            said = {
+                act.claim: act
+                for act in standing_acts(_acts_on(connection, sample_id, reviewer))
+                if _answers_in(act, sample_id)
+            }
+            return tuple(
+                SampleReading(
+                    ClaimId(row.claim_id),
+                    row.group,
+                    row.stratum,
+                    act.verdict,
+                    row.label,
+                    act.saw_judge,
+                )
+                for row in connection.execute(
+                    select(
+                        sample_claim.c.claim_id,
+                        sample_claim.c.stratum,
+                        conversation.c.group,
+                        verdict.c.label,
+                    )
+                    .join(run_item, run_item.c.id == sample_claim.c.run_item_id)
+                    .join(conversation, conversation.c.id == run_item.c.conversation_id)
+                    .join(
+                        verdict,
+                        (verdict.c.claim_id == sample_claim.c.claim_id)
+                        & (verdict.c.run_item_id == sample_claim.c.run_item_id)
+                        & verdict.c.is_home,
+                    )
+                    .where(sample_claim.c.sample_id == sample_id)
+                    .order_by(sample_claim.c.position)
+                )
+                if (act := said.get(ClaimId(row.claim_id))) is not None and act.verdict is not None
+            )
+
+
+def _counts(drawn: Draw) -> dict[str, object]:
+    return {
+        "frame": drawn.frame,
+        "strata": [
+            {"name": each.name, "population": each.population, "drawn": each.drawn}
+            for each in drawn.strata
+        ],
+    }
+
+
+def _populations(strata: Sequence[Stratum]) -> list[tuple[str, int]]:
+    return [(each.name, each.population) for each in strata]
+
+
+def _add_claims(
+    connection: Connection, number: SampleId, claims: Sequence[Drawn], first: int
+) -> None:
+    for start in range(0, len(claims), _AT_ONCE):
+        part = claims[start : start + _AT_ONCE]
+        connection.execute(
+            insert(sample_claim),
+            [
+                {
+                    "sample_id": number,
+                    "position": position,
+                    "claim_id": each.unit.claim,
+                    "run_item_id": each.unit.item,
+                    "stratum": each.stratum,
+                    "probability": each.probability,
+                    "shown": each.shown,
+                }
+                for position, each in enumerate(part, start=first + start)
+            ],
+        )
+
+
+def _sample_row(connection: Connection, row: AnyRow, reviewer: str) -> SampleRow:
+    stand, seconds = _answers(connection, SampleId(row.id), reviewer)
+    size = connection.execute(
+        select(func.count()).select_from(sample_claim).where(sample_claim.c.sample_id == row.id)
+    ).scalar_one()
+    return SampleRow(
+        id=SampleId(row.id),
+        uid=row.uid,
+        name=row.name,
+        kind=SampleKind(row.kind),
+        run=RunId(row.run_id),
+        reviewer=row.reviewer,
+        design=Design(row.design),
+        stratified_by=tuple(row.stratified_by),
+        seed=row.seed,
+        blind=row.blind,
+        shown_share=row.shown_share,
+        frame=row.frame,
+        strata=tuple(
+            Stratum(each["name"], each["population"], each["drawn"]) for each in row.strata
+        ),
+        created_at=row.created_at,
+        closed_at=row.closed_at,
+        decision=row.decision,
+        size=size,
+        answered=sum(stand.values()),
+        later=sum(not each for each in stand.values()),
+        pace_s=median(seconds) if seconds else None,
+    )
+
+
+def _answers(
+    connection: Connection, sample_id: SampleId, reviewer: str
+) -> tuple[dict[ClaimId, bool], list[float]]:
+    """Say what a person did in a sample.
+
+    Returns:
+        Per claim True for a verdict and False for put off, and the seconds each verdict took.
+    """
+    stand = {
+        act.claim: act.verdict is not None
+        for act in standing_acts(_acts_on(connection, sample_id, reviewer))
+        if _answers_in(act, sample_id)
+    }
+    seconds = connection.execute(
+        select(human_label.c.seconds).where(
+            human_label.c.sample_id == sample_id,
+            human_label.c.reviewer == reviewer,
+            human_label.c.verdict.is_not(None),
+            human_label.c.seconds.is_not(None),
+        )
+    ).scalars()
+    return stand, list(seconds)
+
+
+def _acts_on(connection: Connection, sample_id: SampleId, reviewer: str) -> list[LabelAct]:
+    """Read a person's acts on the claims of a sample, made in it or not."""
+    return acts_of(
+        connection,
+        (human_label.c.reviewer == reviewer)
+        & human_label.c.claim_id.in_(
+            select(sample_claim.c.claim_id).where(sample_claim.c.sample_id == sample_id)
+        ),
+    )
+
+
+def _answers_in(act: LabelAct, sample_id: SampleId) -> bool:
+    """Whether an act answers, or puts off, what a sample asks."""
+    return act.sample == sample_id and (act.action in GIVING or act.action is Action.REPEATED)
+
+
+def _acts_in(connection: Connection, run_id: RunId, reviewer: str) -> list[LabelAct]:
+    return acts_of(
+        connection,
+        (human_label.c.reviewer == storable(reviewer))
+        & claim.c.conversation_id.in_(
+            select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
+        ),
+    )

@@ -1,0 +1,156 @@
+"""Which claims of a run can be drawn, and of which stratum each is."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from sqlalchemy import Connection, func, select
+
+from faithtui.agreement.sampling.draw import Frame
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.tables import claim, conversation, run, run_item, verdict
+
+STRATA = ("verdict", "turn", "model", "disagreement", "flip")
+"""What strata can be made of: the judge's verdict, where in the conversation, the model that wrote
+the answer, whether another run's judge says something else, whether this one changed its word."""
+
+_TURNS = ((2, "turns 1-2"), (5, "turns 3-5"))
+"""Upper ends of the bands of interactions, and their names; what is later is `turns 6+`."""
+
+_AT_ONCE = 600
+"""Rows that are held at a time: so few that the collector does not look at each of them."""
+
+_NO_VERDICT = "without a verdict"
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Columns(NamedTuple):
+    """Rows of a frame, as columns."""
+
+    items: tuple[ItemId, ...]
+    claims: tuple[ClaimId, ...]
+    labels: tuple[str | None, ...]
+    turns: tuple[int, ...]
+
+
+Value = Callable[[Columns], Sequence[str]]
+"""Gives the value of one thing that strata are made of, of each row."""
+
+
+def frame_of(connection: Connection, run_id: RunId, stratified_by: Sequence[str]) -> Frame:
+    """Read the frame of a run; see `Samples.frame`."""
+    strata_of = _strata(connection, run_id, stratified_by)
+    rows = connection.execute(
+        select(verdict.c.run_item_id, verdict.c.claim_id, verdict.c.label, claim.c.turn)
+        .join(run_item, run_item.c.id == verdict.c.run_item_id)
+        .join(claim, claim.c.id == verdict.c.claim_id)
+        .where(run_item.c.run_id == run_id, verdict.c.is_home)
+        .order_by(run_item.c.number, claim.c.turn, verdict.c.position, claim.c.id)
+    )
+
+    def parts() -> Iterator[tuple[tuple[ItemId, ...], tuple[ClaimId, ...], Sequence[str]]]:
+        for part in rows.partitions(_AT_ONCE):
+            # Column by column: a million rows are too many to call a function for each.
+            columns = Columns(*zip(*part, strict=True))
+            yield columns.items, columns.claims, strata_of(columns)
+
+    return Frame.of_columns(parts())
+
+
+def _strata(
+    connection: Connection, run_id: RunId, stratified_by: Sequence[str]
+) -> Callable[[Columns], Sequence[str]]:
+    """Read what is needed to name the strata of rows."""
+    values = [_value(connection, run_id, name) for name in stratified_by]
+    names: dict[tuple[str, ...], str] = {}
+
+    def strata(columns: Columns) -> Sequence[str]:
+        if not values:
+            return [""] * len(columns.claims)
+        found = list(zip(*(value(columns) for value in values), strict=True))
+        for each in set(found) - names.keys():
+            names[each] = " · ".join(each)
+        return [names[each] for each in found]
+
+    return strata
+
+
+def _value(connection: Connection, run_id: RunId, name: str) -> Value:
+    """Read what is needed to tell the values of one of `STRATA`."""
+    match name:
+        case "verdict":
+            return lambda rows: _each(rows.labels, lambda label: f"judge {label or _NO_VERDICT}")
+        case "turn":
+            return lambda rows: _each(rows.turns, lambda turn: _band(turn // 2 + 1))
+        case "model":
+            models = _models(connection, run_id)
+            return lambda rows: [models[item] for item in rows.items]
+        case "disagreement":
+            others = _other_labels(connection, run_id)
+            return lambda rows: [
+                _stand(label, others.get(claim_id))
+                for claim_id, label in zip(rows.claims, rows.labels, strict=True)
+            ]
+        case _:
+            flipped = _flipped(connection, run_id)
+            return lambda rows: [
+                "word changed" if each in flipped else "word steady" for each in rows.claims
+            ]
+
+
+def _each(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
+    """Name values of which there are few different ones."""
+    names = {value: named(value) for value in set(values)}
+    return [names[value] for value in values]
+
+
+def _band(interaction: int) -> str:
+    return next((words for last, words in _TURNS if interaction <= last), "turns 6+")
+
+
+def _stand(label: str | None, others: set[str | None] | None) -> str:
+    if not others:
+        return "one judge"
+    return "judges agree" if others == {label} else "judges differ"
+
+
+def _models(connection: Connection, run_id: RunId) -> Mapping[int, str]:
+    """Read which model wrote the answers of each conversation of a run."""
+    found: dict[int, str] = {}
+    for row in connection.execute(
+        select(run_item.c.id, conversation.c.details)
+        .join(conversation, conversation.c.id == run_item.c.conversation_id)
+        .where(run_item.c.run_id == run_id)
+    ):
+        model = row.details.get("model")
+        found[row.id] = storable(model) if isinstance(model, str) and model else "model unknown"
+    return found
+
+
+def _flipped(connection: Connection, run_id: RunId) -> set[int]:
+    """Find the claims on which the judge's word differs between windows."""
+    return set(
+        connection.execute(
+            select(verdict.c.claim_id)
+            .join(run_item, run_item.c.id == verdict.c.run_item_id)
+            .where(run_item.c.run_id == run_id)
+            .group_by(verdict.c.run_item_id, verdict.c.claim_id)
+            .having(func.count(func.coalesce(verdict.c.label, "").distinct()) > 1)
+        ).scalars()
+    )
+
+
+def _other_labels(connection: Connection, run_id: RunId) -> Mapping[int, set[str | None]]:
+    """Read what the judges of other runs of the same metric say of the claims of a run."""
+    metric = select(run.c.metric).where(run.c.id == run_id).scalar_subquery()
+    found: dict[int, set[str | None]] = defaultdict(set)
+    for row in connection.execute(
+        select(verdict.c.claim_id, verdict.c.label)
+        .join(run_item, run_item.c.id == verdict.c.run_item_id)
+        .join(run, run.c.id == run_item.c.run_id)
+        .where(verdict.c.is_home, run.c.id != run_id, run.c.metric == metric)
+    ):
+        found[row.claim_id].add(row.label)
+    return found

@@ -1,0 +1,662 @@
+"""The tables. They never leave this package; readers get the values of `records`.
+
+No `Relationship` attributes: joins are written where they are used. Queries are built from the
+`Table` objects at the end of this file and select columns. docs/data-model.md explains each table.
+"""
+
+from datetime import datetime
+from typing import ClassVar
+
+from sqlalchemy import (
+    BigInteger,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    UniqueConstraint,
+    column,
+    table,
+    text,
+)
+from sqlmodel import Field
+from sqlmodel.sql.sqltypes import UTCDateTime
+
+from faithtui.store.schema.checksums import checksum_of
+from faithtui.store.schema.column_types import StoredText
+from faithtui.store.schema.metadata import JSON_OR_NULL, Stored, table_of
+
+
+class ConversationTable(Stored, table=True):
+    """An imported conversation; `source` and `key` are its identity."""
+
+    __tablename__: ClassVar[str] = "conversation"
+    __table_args__ = (UniqueConstraint("source", "key"), Index(None, "source", "content_hash"))
+
+    id: int | None = Field(default=None, primary_key=True)
+    source: str = Field(sa_type=StoredText)
+    key: str = Field(sa_type=StoredText)
+    group: str = Field(sa_type=StoredText)
+    """What must stay together when conversations are resampled."""
+    content_hash: str = Field(sa_type=StoredText)
+    opening: str = Field(sa_type=StoredText)
+    """First characters of the first user message, for lists."""
+    turns: int
+    """How many it has."""
+    details: dict[str, object] = Field(sa_type=JSON_OR_NULL)
+    """Its metadata, as imported."""
+    imported_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class TurnTable(Stored, table=True):
+    """One message of a conversation."""
+
+    __tablename__: ClassVar[str] = "turn"
+    __table_args__ = (PrimaryKeyConstraint("conversation_id", "position"),)
+
+    conversation_id: int = Field(foreign_key="conversation.id")
+    position: int
+    role: str = Field(sa_type=StoredText)
+    content: str = Field(sa_type=StoredText)
+    has_context: bool
+    """False: nobody knows what was retrieved. True without documents: nothing was."""
+    images: list[dict[str, str | None]] = Field(sa_type=JSON_OR_NULL)
+    """Its images in order: `sha256`, `media_type` and `url` of each."""
+
+
+class DocumentTable(Stored, table=True):
+    """A text that was retrieved, with its images; kept once however often it was."""
+
+    __tablename__: ClassVar[str] = "document"
+    __table_args__ = (UniqueConstraint("hash"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    hash: str = Field(sa_type=StoredText)
+    """Of the text, and of the marks of its images."""
+    text: str = Field(sa_type=StoredText)
+
+
+class TurnDocumentTable(Stored, table=True):
+    """A document in the context of a turn."""
+
+    __tablename__: ClassVar[str] = "turn_document"
+    __table_args__ = (
+        PrimaryKeyConstraint("conversation_id", "turn", "position"),
+        ForeignKeyConstraint(
+            ["conversation_id", "turn"], ["turn.conversation_id", "turn.position"]
+        ),
+        Index(None, "document_id", "conversation_id"),
+    )
+
+    conversation_id: int
+    turn: int
+    position: int
+    document_id: int = Field(foreign_key="document.id")
+    source: str | None = Field(sa_type=StoredText)
+    images: list[dict[str, str | None]] = Field(sa_type=JSON_OR_NULL)
+    """Its images in order, as those of a turn."""
+
+
+class ImageTable(Stored, table=True):
+    """An image of a turn or of a document, kept once however often it occurs."""
+
+    __tablename__: ClassVar[str] = "image"
+
+    sha256: str = Field(primary_key=True, sa_type=StoredText)
+    """Of the bytes; of the address, when only that is known."""
+    media_type: str = Field(sa_type=StoredText)
+    """Empty when only the address is known."""
+    url: str | None = Field(sa_type=StoredText)
+    """Where it lies; never fetched."""
+    data: bytes | None = Field(sa_type=LargeBinary)
+    """None: only the address is known."""
+    length: int | None
+    """Of the data, in bytes."""
+
+
+class RunTable(Stored, table=True):
+    """A metric and a judge over a selection, with counters so that lists never add up verdicts."""
+
+    __tablename__: ClassVar[str] = "run"
+
+    id: int | None = Field(default=None, primary_key=True)
+    metric: str = Field(sa_type=StoredText)
+    metric_version: str = Field(sa_type=StoredText)
+    peer: str = Field(sa_type=StoredText)
+    strategy: str = Field(sa_type=StoredText)
+    options: dict[str, object] = Field(sa_type=JSON_OR_NULL)
+    rule: dict[str, object] = Field(sa_type=JSON_OR_NULL)
+    """The scoring rule, so that people's labels can be scored without the metric."""
+    judge: str = Field(sa_type=StoredText)
+    judge_fingerprint: str = Field(sa_type=StoredText)
+    base_url: str | None = Field(sa_type=StoredText)
+    prompt_digest: str = Field(sa_type=StoredText)
+    prompts_dir: str | None = Field(sa_type=StoredText)
+    example_set: str | None = Field(sa_type=StoredText)
+    """Digest of the examples its questions show; none: it shows none."""
+    claims_from: str = Field(sa_type=StoredText)
+    """`extracted` or `imported`."""
+    sources: list[str] = Field(sa_type=JSON_OR_NULL)
+    concurrency: int
+    state: str = Field(sa_type=StoredText)
+    reason: str | None = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+    finished_at: datetime | None = Field(sa_type=UTCDateTime)
+    conversations: int = 0
+    pending: int = 0
+    done: int = 0
+    failed: int = 0
+    skipped: int = 0
+    windows: int = 0
+    failed_windows: int = 0
+    undefined_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Windows of which the judge's labels make no score: nothing was judged or compared."""
+    skipped_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Windows to which the metric does not apply."""
+    undefined: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations of which no window has a score, because nothing was judged or compared."""
+    incomplete: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations that lack a verdict and therefore have no score."""
+    claims: int = 0
+    missing: int = 0
+    labelled: int = 0
+    scored: int = 0
+    """Conversations with a score."""
+    score_sum: int = Field(default=0, sa_type=BigInteger)
+    """In units of 1e-12: whole numbers, so that adding and taking back leaves nothing behind."""
+    corrected_scored: int = 0
+    corrected_sum: int = Field(default=0, sa_type=BigInteger)
+    calls: int = 0
+    tokens_in: int = Field(default=0, sa_type=BigInteger)
+    tokens_out: int = Field(default=0, sa_type=BigInteger)
+    tokens_cached: int = Field(
+        default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"}
+    )
+    cost_nusd: int = Field(default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"})
+    """In units of 1e-9 US dollars, of the calls whose price was known."""
+    unpriced_calls: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Calls whose price was not known."""
+    retries: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Attempts that failed in a way that may pass, and were made again."""
+    budget_nusd: int | None = Field(sa_type=BigInteger)
+    """What it may cost, in units of 1e-9 US dollars; none: no limit."""
+    budget_tokens: int | None = Field(sa_type=BigInteger)
+    """Tokens it may use, read and written; none: no limit."""
+    max_failures: str | None = Field(sa_type=StoredText)
+    """After how many failures it stops, such as `10` or `5%`; none: as many as by default."""
+    batch: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
+    """Its questions go through the provider's batches."""
+    claims_run: int | None
+    """The run whose claims it judges, where `claims_from` is `run`."""
+    calibration: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    """How the probabilities of the embedded judge were recalibrated; none: they were not."""
+    archived_at: datetime | None = Field(sa_type=UTCDateTime)
+    """When it was put away; none: it is listed."""
+    checks: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Version of the checks that the counts below are from; 0: nothing was checked."""
+    checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations that are checked as they are."""
+    checked_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims that were looked for in their answers; 0 while it is not checked."""
+    phantom_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Truths that were looked for in their passages."""
+    invented_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims, truths and reasons that were held against the prompts."""
+    echoed_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that repeat a prompt."""
+
+
+class RunItemTable(Stored, table=True):
+    """One conversation of a run: queue, resume point and what lists show."""
+
+    __tablename__: ClassVar[str] = "run_item"
+    __table_args__ = (
+        UniqueConstraint("run_id", "number"),
+        UniqueConstraint("run_id", "conversation_id"),
+        Index(None, "run_id", "state"),
+        Index(None, "run_id", "score"),
+        Index("ix_run_item_checked", "run_id", "checked", "state"),
+        # What lists are sorted and filtered by, so that no list reads whole rows.
+        Index(
+            "ix_run_item_listed",
+            "run_id",
+            "number",
+            "conversation_id",
+            "state",
+            "score",
+            "corrected",
+            "claims",
+            "labelled",
+            "overridden",
+            "missing",
+        ),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="run.id")
+    conversation_id: int = Field(foreign_key="conversation.id", index=True)
+    number: int
+    """Place in the run, from 1."""
+    state: str = Field(sa_type=StoredText)
+    reason: str | None = Field(sa_type=StoredText)
+    conclusion: str | None = Field(sa_type=StoredText)
+    """The final reason."""
+    windows: int = 0
+    failed_windows: int = 0
+    undefined_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    skipped_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    claims: int = 0
+    missing: int = 0
+    labelled: int = 0
+    overridden: int = 0
+    labels: dict[str, int] = Field(sa_type=JSON_OR_NULL)
+    """How many unique claims have each label of the judge."""
+    score: float | None
+    """The judge's windowed score, for sorting."""
+    corrected: float | None
+    scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    """The judge's three scores; None while pending."""
+    corrected_scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Version of the checks its findings are from; 0: not checked since it was last judged."""
+    asked_after: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Newest call when what it lacked was last asked for again; 0: never. What earlier calls left
+    unanswered is asked again, later ones count as asked."""
+    checked_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims that were looked for in their answers; 0 while it is not checked."""
+    phantom_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Truths that were looked for in their passages."""
+    invented_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims, truths and reasons that were held against the prompts."""
+    echoed_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that repeat a prompt."""
+
+
+class ClaimTable(Stored, table=True):
+    """One unique thing a person can label. Shared by runs."""
+
+    __tablename__: ClassVar[str] = "claim"
+    __table_args__ = (UniqueConstraint("conversation_id", "kind", "turn", "digest"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    conversation_id: int = Field(foreign_key="conversation.id")
+    kind: str = Field(sa_type=StoredText)
+    """`claim`: a statement of an answer. `statement`: one of a document. `answer`: the whole
+    answer, with an empty text."""
+    turn: int
+    digest: str = Field(sa_type=StoredText)
+    """Of the normalised text; of a statement, of its document's hash and the normalised text."""
+    text: str = Field(sa_type=StoredText)
+    """In the words it first came with."""
+    span_start: int | None
+    span_end: int | None
+    imported: bool
+    """It came with the data, whether or not a judge has drawn it too."""
+    document_id: int | None = Field(foreign_key="document.id")
+    """The document a statement belongs to; None for the other kinds."""
+
+
+class TruthTable(Stored, table=True):
+    """A fact a judge drew from one document, in one conversation of a run."""
+
+    __tablename__: ClassVar[str] = "truth"
+    __table_args__ = (Index(None, "run_item_id"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_item_id: int = Field(foreign_key="run_item.id")
+    document_id: int | None = Field(foreign_key="document.id")
+    """None: the judge saw several documents at once."""
+    digest: str = Field(sa_type=StoredText)
+    """Of the normalised text; unique within item and document, which the one writer sees to."""
+    text: str = Field(sa_type=StoredText)
+    span_start: int | None
+    span_end: int | None
+
+
+class WindowTable(Stored, table=True):
+    """A window of a conversation of a run, judged or failed."""
+
+    __tablename__: ClassVar[str] = "window"
+    __table_args__ = (UniqueConstraint("run_item_id", "position"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_item_id: int = Field(foreign_key="run_item.id")
+    position: int
+    interactions: list[int] = Field(sa_type=JSON_OR_NULL)
+    turns: list[int] = Field(sa_type=JSON_OR_NULL)
+    score: float | None
+    score_state: str = Field(sa_type=StoredText)
+    score_reason: str | None = Field(sa_type=StoredText)
+    reason: str | None = Field(sa_type=StoredText)
+    without_context: bool
+    surplus: list[str | None] = Field(sa_type=JSON_OR_NULL)
+    truths: list[int] = Field(sa_type=JSON_OR_NULL)
+    """Ids of the truths in view, in reading order. A list, because a row for each would be most
+    of the file: every window repeats the truths of the ones before."""
+    judged_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class VerdictTable(Stored, table=True):
+    """The judge's label of a claim in a window. Never edited."""
+
+    __tablename__: ClassVar[str] = "verdict"
+    __table_args__ = (
+        PrimaryKeyConstraint("window_id", "position"),
+        # One entry per unique claim of a run, by what the judge says of it.
+        Index(
+            "ix_verdict_home",
+            "label",
+            "run_item_id",
+            "claim_id",
+            sqlite_where=text("is_home = 1"),
+        ),
+    )
+
+    window_id: int = Field(foreign_key="window.id")
+    position: int
+    """Place in the window; the same claim may have two."""
+    run_item_id: int = Field(foreign_key="run_item.id", index=True)
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    label: str | None = Field(sa_type=StoredText)
+    word: str | None = Field(sa_type=StoredText)
+    reason: str | None = Field(sa_type=StoredText)
+    confidence: float | None
+    is_home: bool
+    """The first verdict of the claim in the first window that holds it."""
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("verdict")}
+    )
+    """Of the row as it was written; see `checksums`."""
+
+
+class EvidenceTable(Stored, table=True):
+    """A truth the judge named for a claim, in one conversation of a run."""
+
+    __tablename__: ClassVar[str] = "evidence"
+    __table_args__ = (PrimaryKeyConstraint("run_item_id", "claim_id", "truth_id", "stance"),)
+
+    run_item_id: int = Field(foreign_key="run_item.id")
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    truth_id: int = Field(foreign_key="truth.id", index=True)
+    stance: str = Field(sa_type=StoredText)
+
+
+class SufficientSetTable(Stored, table=True):
+    """A truth of a set of several that are enough for a claim only together."""
+
+    __tablename__: ClassVar[str] = "sufficient_set"
+    __table_args__ = (PrimaryKeyConstraint("run_item_id", "claim_id", "number", "truth_id"),)
+
+    run_item_id: int = Field(foreign_key="run_item.id")
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    number: int
+    """From 1, of the sets of this claim."""
+    truth_id: int = Field(foreign_key="truth.id", index=True)
+
+
+class FindingTable(Stored, table=True):
+    """Something that looks wrong in what a judge said of a conversation; see docs/integrity.md."""
+
+    __tablename__: ClassVar[str] = "finding"
+    __table_args__ = (Index("ix_finding_listed", "run_id", "kind", "run_item_id", "claim_id"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="run.id")
+    """Of the conversation, so that the list of a run is read from one index."""
+    run_item_id: int = Field(foreign_key="run_item.id", index=True)
+    kind: str = Field(sa_type=StoredText)
+    claim_id: int | None = Field(foreign_key="claim.id", index=True)
+    window: int | None
+    """Position of the window it is about."""
+    turn: int | None
+    """Position of the turn it is about."""
+    detail: str = Field(sa_type=StoredText)
+
+
+class HumanLabelTable(Stored, table=True):
+    """One act of one person on one claim. Only ever appended."""
+
+    __tablename__: ClassVar[str] = "human_label"
+    __table_args__ = (
+        UniqueConstraint("uid"),
+        Index(None, "reviewer", "action"),
+        Index(None, "clock"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    uid: str = Field(sa_type=StoredText)
+    """Names the act in every store it comes to. Of an imported label: a hash of what it says."""
+    clock: int
+    """Logical clock: greater than that of every act its store knew. The log is ordered by it,
+    then by `uid`, so that logs merge into one order."""
+    batch: str | None = Field(sa_type=StoredText)
+    """What was given at once has the same name here, and is undone at once."""
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    reviewer: str = Field(sa_type=StoredText)
+    action: str = Field(sa_type=StoredText)
+    verdict: str | None = Field(sa_type=StoredText)
+    note: str | None = Field(sa_type=StoredText)
+    target_id: int | None = Field(foreign_key="human_label.id", index=True)
+    """The act this one withdraws or restores."""
+    scale: str | None = Field(sa_type=StoredText)
+    """Of an imported label."""
+    raw_label: str | None = Field(sa_type=StoredText)
+    """The word an imported label had in its file."""
+    run_id: int | None = Field(foreign_key="run.id", index=True)
+    """The run under review when it was given."""
+    judge_verdict: str | None = Field(sa_type=StoredText)
+    """What the judge had said then."""
+    saw_judge: bool
+    seconds: float | None
+    """Time the person took."""
+    reason_code: str | None = Field(sa_type=StoredText)
+    """The stage that failed, by the person's word."""
+    mark: str | None = Field(sa_type=StoredText)
+    """`flag`, `unflag`, `unsure` or `sure`."""
+    sample_id: int | None = Field(foreign_key="sample.id", index=True)
+    """The sample the claim was served from."""
+    stratum: str | None = Field(sa_type=StoredText)
+    """Of the claim in that sample, when it was served."""
+    probability: float | None
+    """Of being in that sample, when it was served."""
+    guideline_version: str | None = Field(sa_type=StoredText)
+    """Hash of the guideline that was in force."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("human_label")}
+    )
+    """Of the row as it was written; see `checksums`."""
+
+
+class SampleTable(Stored, table=True):
+    """A drawn queue: which claims of a run a person is to look at, and how they were chosen."""
+
+    __tablename__: ClassVar[str] = "sample"
+    __table_args__ = (UniqueConstraint("uid"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    uid: str = Field(sa_type=StoredText)
+    """Names the sample in every store it comes to."""
+    name: str = Field(sa_type=StoredText)
+    kind: str = Field(sa_type=StoredText)
+    """`sample`, `spot-check` or `repeat`."""
+    run_id: int = Field(foreign_key="run.id", index=True)
+    reviewer: str = Field(sa_type=StoredText)
+    """Who drew it."""
+    design: str = Field(sa_type=StoredText)
+    """`simple`, `stratified` or `conversations`."""
+    stratified_by: list[str] = Field(sa_type=JSON_OR_NULL)
+    """What the strata are made of."""
+    seed: int
+    blind: bool
+    shown_share: float
+    """Of the claims, how many are served with the judge's word in view."""
+    frame: int
+    """Claims it was drawn from."""
+    strata: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
+    """`name`, `population` and `drawn` of each."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+    closed_at: datetime | None = Field(sa_type=UTCDateTime)
+    decision: str | None = Field(sa_type=StoredText)
+    """What a spot-check came to."""
+
+
+class SampleClaimTable(Stored, table=True):
+    """A claim of a sample, at its place in the drawn order."""
+
+    __tablename__: ClassVar[str] = "sample_claim"
+    __table_args__ = (
+        PrimaryKeyConstraint("sample_id", "position"),
+        UniqueConstraint("sample_id", "claim_id"),
+    )
+
+    sample_id: int = Field(foreign_key="sample.id")
+    position: int
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    run_item_id: int = Field(foreign_key="run_item.id", index=True)
+    stratum: str = Field(sa_type=StoredText)
+    probability: float
+    """Of being in the sample, in (0, 1]."""
+    shown: bool
+    """Served with the judge's word in view, to see what that does to people."""
+
+
+class ExposureTable(Stored, table=True):
+    """A person had the judge's words on a conversation of a run on the screen."""
+
+    __tablename__: ClassVar[str] = "exposure"
+    __table_args__ = (PrimaryKeyConstraint("run_item_id", "reviewer"),)
+
+    run_item_id: int = Field(foreign_key="run_item.id")
+    reviewer: str = Field(sa_type=StoredText)
+    at: datetime = Field(sa_type=UTCDateTime)
+
+
+class GuidelineTable(Stored, table=True):
+    """A version of the text that says how to judge. Only ever appended."""
+
+    __tablename__: ClassVar[str] = "guideline"
+
+    id: int | None = Field(default=None, primary_key=True)
+    digest: str = Field(sa_type=StoredText)
+    """Hash of the text; labels name it."""
+    text: str = Field(sa_type=StoredText)
+    author: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class SavedViewTable(Stored, table=True):
+    """A filter and an order of a list under a name."""
+
+    __tablename__: ClassVar[str] = "saved_view"
+    __table_args__ = (UniqueConstraint("screen", "name"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    screen: str = Field(sa_type=StoredText)
+    """The list it belongs to."""
+    name: str = Field(sa_type=StoredText)
+    filter: str = Field(sa_type=StoredText)
+    """As it is typed; "" for none."""
+    sort: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class SplitRuleTable(Stored, table=True):
+    """How conversations are split into train, dev and test. One row, made once."""
+
+    __tablename__: ClassVar[str] = "split_rule"
+
+    id: int | None = Field(default=None, primary_key=True)
+    """Always 1."""
+    seed: int = Field(sa_type=BigInteger)
+    train: int
+    """Percent of the groups."""
+    dev: int
+    """Percent of the groups."""
+    test: int
+    """Percent of the groups; the three make 100."""
+    made_by: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class TestOpeningTable(Stored, table=True):
+    """Somebody looked at figures of the test part. Only ever appended."""
+
+    __tablename__: ClassVar[str] = "test_opening"
+
+    id: int | None = Field(default=None, primary_key=True)
+    command: str = Field(sa_type=StoredText)
+    """Which one showed them."""
+    runs: list[int] = Field(sa_type=JSON_OR_NULL)
+    """Of which runs."""
+    opened_by: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class DeletionTable(Stored, table=True):
+    """Something was deleted on purpose. Only ever appended; nothing here says what it was."""
+
+    __tablename__: ClassVar[str] = "deletion"
+
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str = Field(sa_type=StoredText)
+    """`dataset`, `import`, `person` or `run`."""
+    deleted_by: str = Field(sa_type=StoredText)
+    """Who did it; `(deleted)` when that person was deleted since."""
+    counts: dict[str, int] = Field(sa_type=JSON_OR_NULL)
+    """How many rows of each kind went, or were changed."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class ExampleSetTable(Stored, table=True):
+    """Examples that runs show to their judge; kept once however many runs do."""
+
+    __tablename__: ClassVar[str] = "example_set"
+
+    digest: str = Field(primary_key=True, sa_type=StoredText)
+    """Hash of the examples; runs name it."""
+    examples: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
+    """In order, each as in its file."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+conversation = table_of(ConversationTable)
+turn = table_of(TurnTable)
+document = table_of(DocumentTable)
+turn_document = table_of(TurnDocumentTable)
+image = table_of(ImageTable)
+run = table_of(RunTable)
+run_item = table_of(RunItemTable)
+claim = table_of(ClaimTable)
+truth = table_of(TruthTable)
+window = table_of(WindowTable)
+verdict = table_of(VerdictTable)
+evidence = table_of(EvidenceTable)
+sufficient_set = table_of(SufficientSetTable)
+finding = table_of(FindingTable)
+human_label = table_of(HumanLabelTable)
+sample = table_of(SampleTable)
+sample_claim = table_of(SampleClaimTable)
+exposure = table_of(ExposureTable)
+guideline = table_of(GuidelineTable)
+saved_view = table_of(SavedViewTable)
+split_rule = table_of(SplitRuleTable)
+test_opening = table_of(TestOpeningTable)
+deletion = table_of(DeletionTable)
+example_set = table_of(ExampleSetTable)
+
+search_conversation = table("search_conversation", column("rowid"), column("text"))
+"""Words of a conversation: its key and its messages; `rowid` is its id."""
+search_claim = table("search_claim", column("rowid"), column("text"))
+"""Words of a claim, of a whole answer those of its turn; `rowid` has the id of its conversation in
+the upper and its own in the lower 32 bits, so that neither has to be looked up."""
+search_document = table("search_document", column("rowid"), column("text"))
+"""Words of a document; `rowid` is its id. The three are full-text indexes of SQLite: they hold no
+texts, only where words stand, and are made anew where something is deleted."""

@@ -1,0 +1,380 @@
+"""Finding the conversations and claims of a run that a filter means.
+
+A list gets ids, in its order and all of them, so that it can say how many there are; rows follow by
+pages. Words come from the index, what the judge said from an index of home verdicts, and what
+people say from the replayed log. Whoever types on stops a search that is under way.
+"""
+
+import contextlib
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    and_,
+    cast,
+    column,
+    false,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    true,
+)
+from sqlalchemy.exc import OperationalError
+
+from faithtui.domain.filters import MISSING, NONE, Bounds, Filter, Ground, Name, Scope, Term, bounds
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.scores import ScoringRule
+from faithtui.store.annotations.labels_by_reviewer import People, heard_of, meeting
+from faithtui.store.database import Database
+from faithtui.store.runs.list_rows import ItemOrder, ordered_items
+from faithtui.store.schema.json_columns import rule_from_json
+from faithtui.store.schema.tables import (
+    claim,
+    conversation,
+    human_label,
+    run,
+    run_item,
+    search_claim,
+    search_conversation,
+    search_document,
+    turn_document,
+    verdict,
+)
+from faithtui.store.search.word_index import CLAIM_BITS, query_of
+
+_CLAIM_MASK = (1 << CLAIM_BITS) - 1
+
+
+class SearchStopped(Exception):
+    """Somebody stopped the search; there is no result."""
+
+
+class Stop:
+    """Ends one search from another thread, even in the middle of a statement."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End the search, or keep it from beginning."""
+        with self._lock:
+            self._stopped = True
+            if self._connection is not None:
+                self._connection.interrupt()
+
+    @contextlib.contextmanager
+    def watching(self, connection: Connection) -> Iterator[None]:
+        """Run statements that can be ended.
+
+        Raises:
+            SearchStopped: They were.
+        """
+        raw = connection.connection.driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        with self._lock:
+            if self._stopped:
+                raise SearchStopped
+            self._connection = raw
+        try:
+            yield
+        except OperationalError as error:
+            if self._stopped:
+                raise SearchStopped from error
+            raise
+        finally:
+            with self._lock:
+                # The connection goes back to others, whom nothing may end.
+                self._connection = None
+        if self._stopped:
+            raise SearchStopped
+
+
+def ground_of(rule: ScoringRule, *, blind: bool = False, scope: Scope | None = None) -> Ground:
+    """Say which words a filter over a run may hold.
+
+    Args:
+        rule: The run's.
+        blind: What the judge said must not be found out.
+        scope: What is looked through; None: the conversations.
+    """
+    return Ground(scope or Scope.CONVERSATIONS, rule.labels, dict(rule.synonyms), blind)
+
+
+class Search:
+    """Finds conversations and claims of runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._people = People()
+
+    def items(
+        self,
+        run_id: RunId,
+        wanted: Filter,
+        order: ItemOrder = "number",
+        *,
+        stop: Stop | None = None,
+    ) -> tuple[ItemId, ...]:
+        """List the conversations of a run that a filter finds.
+
+        A word is found in the key, a message, a passage or a claim of the conversation, each word
+        by itself; terms about claims are met by one claim together.
+
+        Args:
+            run_id: The run.
+            wanted: Read for conversations of the run.
+            order: See `Runs.item_ids`.
+            stop: Ends it from another thread.
+
+        Raises:
+            SearchStopped: It was stopped.
+        """
+        with self._asking(stop) as connection:
+            place = _Place.of(connection, run_id)
+            where = [*self._of_item(wanted), *self._of_claims(connection, place, wanted)]
+            found = _ids(connection, ordered_items(run_id, order).where(*where))
+        return tuple(map(ItemId, found))
+
+    def claims(
+        self,
+        run_id: RunId,
+        wanted: Filter,
+        order: ItemOrder = "number",
+        *,
+        stop: Stop | None = None,
+    ) -> tuple[tuple[ItemId, ClaimId], ...]:
+        """List the claims of a run that a filter finds, conversation by conversation.
+
+        They are in conversations that `items` finds, meet all terms about claims, and hold every
+        word themselves; of whole answers, the answer does.
+
+        Args:
+            run_id: The run.
+            wanted: Read for conversations of the run.
+            order: Of the conversations; within one, by turn and then as the judge named them.
+            stop: Ends it from another thread.
+
+        Raises:
+            SearchStopped: It was stopped.
+        """
+        with self._asking(stop) as connection:
+            place = _Place.of(connection, run_id)
+            conditions = [_holds_itself(wanted, term) for term in wanted.of(Name.TEXT)]
+            conditions += [self._meets(connection, place, term) for term in wanted.about_claims]
+            within = ordered_items(run_id, order).where(
+                *self._of_item(Filter(_without_own_words(wanted)))
+            )
+            at = {item: number for number, item in enumerate(_ids(connection, within))}
+            rows = connection.execute(
+                select(verdict.c.run_item_id, verdict.c.claim_id, claim.c.turn)
+                .join(claim, claim.c.id == verdict.c.claim_id)
+                .where(place.home, *conditions)
+                .order_by(verdict.c.run_item_id, verdict.c.window_id, verdict.c.position)
+            ).all()
+        found = [row for row in rows if row.run_item_id in at]
+        found.sort(key=lambda row: (at[row.run_item_id], row.turn))
+        return tuple((ItemId(row.run_item_id), ClaimId(row.claim_id)) for row in found)
+
+    @contextlib.contextmanager
+    def _asking(self, stop: Stop | None) -> Iterator[Connection]:
+        with self._database.reading() as connection, (stop or Stop()).watching(connection):
+            yield connection
+
+    def _of_item(self, wanted: Filter) -> list[ColumnElement[bool]]:
+        """Say which conversations meet the terms about conversations."""
+        conditions: list[ColumnElement[bool]] = []
+        for term in wanted.terms:
+            found: ColumnElement[bool]
+            match term.name:
+                case Name.TEXT:
+                    found = _holding(wanted, term)
+                case Name.SCORE:
+                    found = _scored(run_item.c.score, term)
+                case Name.CORRECTED:
+                    found = _scored(run_item.c.corrected, term)
+                case Name.STATE:
+                    found = run_item.c.state == term.value.casefold()
+                case Name.SOURCE | Name.GROUP:
+                    named = conversation.c[term.name.value]
+                    found = run_item.c.conversation_id.in_(
+                        select(conversation.c.id).where(named == term.value)
+                    )
+                case _:
+                    continue
+            conditions.append(~found if term.negated else found)
+        return conditions
+
+    def _of_claims(
+        self, connection: Connection, place: "_Place", wanted: Filter
+    ) -> list[ColumnElement[bool]]:
+        """Say which conversations have a claim that meets all terms about claims."""
+        terms = wanted.about_claims
+        if not terms:
+            return []
+        if len(terms) == 1 and (counted := _counted(terms[0])) is not None:
+            return [counted]
+        met = [self._meets(connection, place, term) for term in terms]
+        return [run_item.c.id.in_(select(verdict.c.run_item_id).where(place.home, *met))]
+
+    def _meets(self, connection: Connection, place: "_Place", term: Term) -> ColumnElement[bool]:
+        """Say which home verdicts are of claims that meet a term about claims."""
+        value = term.value.casefold()
+        if term.name is Name.VERDICT:
+            label = None if value == MISSING else ground_of(place.rule).label(value)
+            if term.negated:
+                return verdict.c.label.is_distinct_from(label)
+            return verdict.c.label.is_(None) if label is None else verdict.c.label == label
+        negated = term.negated
+        if (term.name, value) in _NOBODY:
+            term, negated = _LABELLED, not negated
+        judged = place.judged(connection, heard_of(term))
+        found = meeting(term, self._people.said(connection, judged), place.rule, judged)
+        ids = func.json_each(json.dumps(sorted(found))).table_valued(column("value", Integer))
+        within = verdict.c.claim_id.in_(select(ids.c.value))
+        return ~within if negated else within
+
+
+_LABELLED = Term(Name.IS, "labelled")
+_NOBODY = {(Name.IS, "unlabelled"), (Name.HUMAN, NONE)}
+
+
+class _Place:
+    """A run's part of the verdicts."""
+
+    def __init__(self, rule: ScoringRule, items: tuple[int, int, int], run_id: RunId) -> None:
+        first, last, count = items
+        self.rule = rule
+        self.home = and_(verdict.c.is_home, verdict.c.run_item_id.between(first, last))
+        """Home verdicts of the run: one per unique claim."""
+        if last - first + 1 != count:
+            own = select(run_item.c.id).where(run_item.c.run_id == run_id)
+            self.home = and_(self.home, verdict.c.run_item_id.in_(own))
+
+    @classmethod
+    def of(cls, connection: Connection, run_id: RunId) -> "_Place":
+        stored = connection.execute(select(run.c.rule).where(run.c.id == run_id)).scalar_one()
+        items = connection.execute(
+            select(func.min(run_item.c.id), func.max(run_item.c.id), func.count()).where(
+                run_item.c.run_id == run_id
+            )
+        ).one()
+        return cls(rule_from_json(stored), (items[0] or 0, items[1] or -1, items[2]), run_id)
+
+    def judged(
+        self, connection: Connection, log: ColumnElement[bool]
+    ) -> Mapping[ClaimId, str | None]:
+        """Read the judge's label of the run's claims that some rows of the log are about."""
+        # The log comes first: it is short beside the verdicts.
+        claims = select(human_label.c.claim_id).where(log).distinct().subquery()
+        rows = connection.execute(
+            select(verdict.c.claim_id, verdict.c.label)
+            .select_from(claims)
+            .join(verdict, verdict.c.claim_id == claims.c.claim_id)
+            .where(self.home)
+        )
+        return {ClaimId(row.claim_id): row.label for row in rows}
+
+
+def _ids(connection: Connection, statement: Select[tuple[int]]) -> list[int]:
+    """Read one column of integers in one step of the driver; see `Database.ids`."""
+    listed = connection.scalar(select(func.group_concat(statement.subquery().c[0])))
+    return list(map(int, listed.split(","))) if listed else []
+
+
+def _without_own_words(wanted: Filter) -> tuple[Term, ...]:
+    """Leave out the words that a claim holds itself: then its conversation does too."""
+    return tuple(term for term in wanted.terms if term.negated or term.name is not Name.TEXT)
+
+
+def _counted(term: Term) -> ColumnElement[bool] | None:
+    """Say which conversations have a claim that meets a term, where their counts tell."""
+    value = term.value.casefold()
+    negated = term.negated
+    if (term.name, value) in _NOBODY:
+        value, negated = "labelled", not negated
+    elif term.name is not Name.IS:
+        return None
+    match value:
+        case "labelled" if negated:
+            return run_item.c.labelled < run_item.c.claims
+        case "labelled":
+            return run_item.c.labelled > 0
+        case "disagreement" if not negated:
+            return run_item.c.overridden > 0
+        case "agreement" if not negated:
+            return run_item.c.labelled > run_item.c.overridden
+        case _:
+            return None
+
+
+def _query(wanted: Filter, term: Term) -> str:
+    return query_of(term.value, begins=term is wanted.open_word)
+
+
+def _matching(index: str, query: str) -> ColumnElement[bool]:
+    return literal_column(index).op("MATCH", is_comparison=True)(literal(query))
+
+
+def _holding(wanted: Filter, term: Term) -> ColumnElement[bool]:
+    """Say which conversations hold the words of a term.
+
+    Three questions and not their union: a word that most messages hold is answered by the first,
+    and the others, which cost more, are asked only when a conversation is left.
+    """
+    matching = partial(_matching, query=_query(wanted, term))
+    rowid = cast(search_claim.c.rowid, Integer)
+    documents = select(search_document.c.rowid).where(matching("search_document"))
+    here = run_item.c.conversation_id
+    return or_(
+        here.in_(select(search_conversation.c.rowid).where(matching("search_conversation"))),
+        here.in_(select(rowid.bitwise_rshift(CLAIM_BITS)).where(matching("search_claim"))),
+        here.in_(
+            select(turn_document.c.conversation_id).where(
+                turn_document.c.document_id.in_(documents)
+            )
+        ),
+    )
+
+
+def _holds_itself(wanted: Filter, term: Term) -> ColumnElement[bool]:
+    """Say which verdicts are of claims that hold the words of a term."""
+    own = cast(search_claim.c.rowid, Integer).bitwise_and(_CLAIM_MASK)
+    found = verdict.c.claim_id.in_(
+        select(own).where(_matching("search_claim", _query(wanted, term)))
+    )
+    return ~found if term.negated else found
+
+
+def _scored(score: ColumnElement[float], term: Term) -> ColumnElement[bool]:
+    """Say which scores a term means; without a score only `none` is met."""
+    if term.value.casefold() == NONE:
+        return score.is_(None)
+    within = bounds(term.value)
+    if within is None:
+        return false()
+    return and_(score.is_not(None), _within(score, within))
+
+
+def _within(score: ColumnElement[float], limits: Bounds) -> ColumnElement[bool]:
+    low = (
+        true()
+        if limits.low == float("-inf")
+        else (score >= limits.low if limits.with_low else score > limits.low)
+    )
+    high = (
+        true()
+        if limits.high == float("inf")
+        else (score <= limits.high if limits.with_high else score < limits.high)
+    )
+    return and_(low, high)
