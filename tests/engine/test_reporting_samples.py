@@ -13,7 +13,7 @@ from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import render, run_agreement
 from faithtui.store.store import Store
-from tests.store.test_run_designs import drawn, judged_all, label, sampled
+from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled
 
 KEYS = "abcdefghijklmnopqrst"
 """Conversations of five claims each: three that the judge passes, one `no` and one `idk`."""

@@ -16,7 +16,7 @@ from faithtui.store.store import Store
 from tests.store.building import talk
 from tests.tui.building import shop
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "databases"
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "databases"
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from faithtui.errors import ConfigError
 from faithtui.store.records import ItemRow
 from faithtui.store.store import Store
 
-OLDER = Path(__file__).parents[2] / "fixtures" / "databases" / "runs" / "v7.sqlite"
+OLDER = Path(__file__).parents[3] / "fixtures" / "databases" / "runs" / "v7.sqlite"
 
 
 def items_of(store: Store) -> list[ItemRow]:

@@ -10,7 +10,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.store.store import Store
 from tests.store.building import judged, talk
-from tests.store.test_details import claims_of, say
+from tests.store.runs.test_claim_details import claims_of, say
 
 
 def passages(store: Store, run: RunId) -> None:

@@ -17,7 +17,7 @@ from faithtui.store.schema.identity import HEAD
 from faithtui.store.store import Store
 from tests.store.building import talk
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "databases"
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "databases"
 
 
 @pytest.fixture

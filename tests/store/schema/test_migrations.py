@@ -23,10 +23,10 @@ from faithtui.store.schema.metadata import METADATA
 from faithtui.store.schema.migrations.upgrade import upgrade
 from faithtui.store.store import Store
 from tests.store.building import FACTS, RELEVANT, SUPPORTED, said, spec_of, talk
-from tests.store.test_claim_kinds import answer, statement
+from tests.store.runs.test_claim_kinds import answer, statement
 from tests.store.test_images import DATA, FAR_IMAGE, PIXEL_IMAGE, PIXELS, album
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "databases"
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "databases"
 
 
 def revisions() -> list[str]:

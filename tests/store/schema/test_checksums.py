@@ -137,7 +137,7 @@ def test_what_is_no_text_any_more_is_found_and_salvaged(
 
 
 def test_an_older_file_with_a_damaged_text_is_upgraded(tmp_path: Path) -> None:
-    fixture = Path(__file__).parents[2] / "fixtures" / "databases" / "v9.sqlite"
+    fixture = Path(__file__).parents[3] / "fixtures" / "databases" / "v9.sqlite"
     path = Path(shutil.copy(fixture, tmp_path / "old.db"))
     change(path, "UPDATE verdict SET reason = CAST(x'79e573' AS TEXT)")
     with Store.open(path) as store:

@@ -29,9 +29,9 @@ from tests.store.building import (
     talk,
     windows_of,
 )
-from tests.store.test_claim_kinds import answer
+from tests.store.runs.test_claim_kinds import answer
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 def found(store: Store, run: RunId, text: str, order: str = "number") -> list[str]:

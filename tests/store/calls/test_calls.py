@@ -196,7 +196,7 @@ def test_the_claims_of_a_run_are_listed_in_the_order_of_the_text(store: Store) -
 
 def test_a_store_of_an_older_version_has_no_costs(tmp_path: Path) -> None:
 
-    fixture = Path(__file__).parents[2] / "fixtures" / "databases" / "v6.sqlite"
+    fixture = Path(__file__).parents[3] / "fixtures" / "databases" / "v6.sqlite"
     shutil.copy(fixture, tmp_path / "s.db")
     with Store.open(tmp_path / "s.db") as store:
         row = store.runs.rows()[-1]

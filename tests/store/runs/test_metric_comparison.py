@@ -14,7 +14,7 @@ from faithtui.store.records import ComparedCell, ItemState
 from faithtui.store.runs.metric_comparison import compare_view
 from faithtui.store.store import Store
 from tests.store.building import FACTS, INFERRED, SUPPORTED, judged, said, spec_of, talk
-from tests.store.test_claim_kinds import answer, claim, statement
+from tests.store.runs.test_claim_kinds import answer, claim, statement
 
 FACT_RUN = spec_of("turn-faithfulness", FACTS)
 INFERENCE_RUN = spec_of("ragas-faithfulness", INFERRED)

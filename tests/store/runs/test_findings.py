@@ -13,7 +13,7 @@ from faithtui.store.records import CheckedItem, ItemState
 from faithtui.store.store import Store
 from tests.store.building import SPEC, assess, imported, judged, talk, windows_of
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "databases"
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "databases"
 FLIP, PHANTOM, LEFT = FindingKind.FLIP, FindingKind.PHANTOM, FindingKind.TURN_LEFT_OUT
 
 
