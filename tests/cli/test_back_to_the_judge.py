@@ -17,7 +17,7 @@ from faithtui.formats.examples import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, store_with
-from tests.engine.learning import TALKS, is_right, judged, label, recorded, talks
+from tests.engine.learning_judge import TALKS, is_right, judged, label, recorded, talks
 
 RULE = SplitRule(0, 60, 20, 20)
 

@@ -10,9 +10,9 @@ from faithtui.cli import running
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.engine.batched import Provider, provider
+from tests.engine.batch_provider import Provider, provider
+from tests.engine.batches.test_files import serve
 from tests.engine.building import conversation, store_with
-from tests.engine.test_batch_files import serve
 
 
 @pytest.fixture

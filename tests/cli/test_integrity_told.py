@@ -14,7 +14,7 @@ from tests.engine.building import conversation, store_with
 
 MODULE = """
 import random
-from tests.engine.nonsense import filled
+from tests.engine.random_judge import filled
 
 class Babble:
     fingerprint = "babble 1"

@@ -7,7 +7,7 @@ from faithtui.engine.runs import runner
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from tests.cli.conftest import Cli
 from tests.engine.building import opened, planned, store_with
-from tests.engine.test_recalibrating import label, talk
+from tests.engine.review.test_recalibration import label, talk
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from faithtui.errors import ExportError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.engine.under_faults import STEPS, environment, filled
+from tests.engine.faulty_runs import STEPS, environment, filled
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
 TALKS = 2

@@ -11,7 +11,7 @@ from faithtui import measure, single_turn
 from faithtui.errors import ConfigError, InputError
 from faithtui.judges.deadlines import TIMEOUT_S
 from tests.cli.conftest import Cli
-from tests.engine.under_faults import STEPS, filled
+from tests.engine.faulty_runs import STEPS, filled
 from tests.judges.fault_server import FaultServer, fault_server
 
 TALKS = 2

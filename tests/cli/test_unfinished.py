@@ -12,7 +12,7 @@ from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
-from tests.engine.under_faults import filled
+from tests.engine.faulty_runs import filled
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 

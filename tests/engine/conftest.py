@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from faithtui.domain.scores import ScoreSet
-from tests.engine.under_faults import filled, judged
+from tests.engine.faulty_runs import filled, judged
 from tests.judges.fault_server import fault_server
 
 

@@ -16,7 +16,7 @@ from faithtui.engine.runs.events import RunEvent, StoreTroubled
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.engine.building import conversation
-from tests.engine.under_faults import STEPS, calls_of, filled, judged
+from tests.engine.faulty_runs import STEPS, calls_of, filled, judged
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
 TALKS = 6

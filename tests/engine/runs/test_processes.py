@@ -12,7 +12,7 @@ import pytest
 from faithtui.domain.scores import ScoreSet
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
-from tests.engine.under_faults import STEPS, environment, filled, items_of, ordered
+from tests.engine.faulty_runs import STEPS, environment, filled, items_of, ordered
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
 TALKS = 6

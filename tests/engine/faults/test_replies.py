@@ -12,7 +12,7 @@ from faithtui.engine.calls.answer_limit import MOST_ANSWERS
 from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS
 from faithtui.metrics.again import ASKED_AGAIN
 from faithtui.store.records import ItemState, RunState
-from tests.engine.under_faults import (
+from tests.engine.faulty_runs import (
     STEPS,
     calls_of,
     filled,

@@ -11,7 +11,7 @@ from faithtui.domain.scores import ScoreSet
 from faithtui.engine.batches.question_collector import TRIES
 from faithtui.engine.calls.send import ATTEMPTS
 from faithtui.store.records import ItemState, RunState
-from tests.engine.under_faults import STEPS, filled, in_every_way, judged, providers
+from tests.engine.faulty_runs import STEPS, filled, in_every_way, judged, providers
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import FAULTS, Fault
 from tests.judges.held_deadlines import HeldDeadlines

@@ -11,7 +11,7 @@ from faithtui.engine.calls.ask import REPAIRS
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.errors import JudgeKeepsFailing
 from faithtui.store.records import RunState
-from tests.engine.under_faults import STEPS, filled, judged, providers, soon
+from tests.engine.faulty_runs import STEPS, filled, judged, providers, soon
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 

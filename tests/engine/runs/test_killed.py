@@ -19,7 +19,7 @@ import pytest
 from faithtui.domain.scores import ScoreSet
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
-from tests.engine.under_faults import STEPS, environment, filled, items_of
+from tests.engine.faulty_runs import STEPS, environment, filled, items_of
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
 TALKS = 6

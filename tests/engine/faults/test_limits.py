@@ -11,7 +11,7 @@ import pytest
 from faithtui.engine.runs.environment import Circumstances
 from faithtui.engine.runs.events import RunEnded
 from faithtui.store.records import RunState
-from tests.engine.under_faults import STEPS, environment, filled, judged, providers
+from tests.engine.faulty_runs import STEPS, environment, filled, judged, providers
 from tests.judges.fault_server import FaultConfig, Rule, fault_server
 from tests.judges.faults import FAULTS, Fault
 from tests.judges.questions import KEY

@@ -14,7 +14,7 @@ from faithtui.engine.runs.events import ItemFinished
 from faithtui.metrics.again import ASKED_AGAIN
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from tests.engine.under_faults import STEPS, Ran, filled, judged, providers, verdicts_of
+from tests.engine.faulty_runs import STEPS, Ran, filled, judged, providers, verdicts_of
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 

@@ -10,7 +10,7 @@ from faithtui.engine.calls.budget import NUSD, Budget, Caps, Spent
 from faithtui.engine.calls.reply_cache import MemoryReplies
 from faithtui.engine.calls.send import Tally
 from faithtui.errors import BudgetReached, JudgeReplyInvalid, JudgeRequestRejected
-from tests.engine.test_asking import GOOD, ITEM, Answer, ScriptedJudge, question
+from tests.engine.calls.test_ask import GOOD, ITEM, Answer, ScriptedJudge, question
 
 
 async def turns(count: int = 10) -> None:

@@ -20,7 +20,7 @@ from faithtui.judges.redaction import Redact
 from faithtui.store.calls.batch_records import BatchState
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from tests.engine.batched import Provider, Twist, come_back, judged, provider
+from tests.engine.batch_provider import Provider, Twist, come_back, judged, provider
 from tests.engine.building import conversation, store_with
 from tests.judges.fake_batches import FakeBatches, Given
 

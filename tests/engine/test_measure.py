@@ -20,7 +20,7 @@ from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.metrics.registry import METRICS, build
 from tests.engine.building import CountingJudge, conversation
-from tests.engine.nonsense import RandomJudge
+from tests.engine.random_judge import RandomJudge
 
 TALK = Conversation.of(
     Turn("user", "When does it leave?"),

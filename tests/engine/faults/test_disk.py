@@ -23,7 +23,7 @@ from faithtui.engine.runs.recorder import FLOOR_BYTES, Recorder, StoreReplies
 from faithtui.errors import StoreError, StoreFull
 from faithtui.store.records import AskedReply, RunState, StoredReply
 from faithtui.store.store import Store
-from tests.engine.under_faults import STEPS, Ran, environment, filled, items_of, judged
+from tests.engine.faulty_runs import STEPS, Ran, environment, filled, items_of, judged
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
 TALKS = 6

@@ -13,7 +13,7 @@ from faithtui.errors import ConfigError
 from faithtui.judges.providers.prices import Price, PriceTable
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
-from tests.engine.batched import AnsweringJudge, Provider, come_back, judged, provider
+from tests.engine.batch_provider import AnsweringJudge, Provider, come_back, judged, provider
 from tests.engine.building import conversation, opened, store_with
 
 TALKS = [conversation("a", 3), conversation("b", 2)]

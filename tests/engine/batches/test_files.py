@@ -18,7 +18,7 @@ from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.store.calls.batch_records import BY_FILE
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from tests.engine.batched import answer_to, come_back, judged, provider
+from tests.engine.batch_provider import answer_to, come_back, judged, provider
 from tests.engine.building import conversation, store_with
 from tests.judges.fake_server import openai_body
 

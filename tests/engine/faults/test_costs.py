@@ -16,7 +16,7 @@ from faithtui.judges.providers.prices import read_prices
 from faithtui.metrics import prompting
 from faithtui.store.records import RunState
 from tests.engine.building import conversation, store_with
-from tests.engine.under_faults import (
+from tests.engine.faulty_runs import (
     NO_REASONS,
     STEPS,
     calls_of,

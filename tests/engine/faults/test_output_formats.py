@@ -11,7 +11,7 @@ from faithtui.engine.calls.output_format_fallback import MOST_WASTED
 from faithtui.engine.runs.events import WayChanged
 from faithtui.judges.base import Rung
 from faithtui.store.records import RunState
-from tests.engine.under_faults import Ran, filled, in_every_way, judged, providers
+from tests.engine.faulty_runs import Ran, filled, in_every_way, judged, providers
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 

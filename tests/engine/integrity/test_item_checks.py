@@ -26,7 +26,7 @@ from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
-from tests.engine.nonsense import CopyingJudge, RandomJudge
+from tests.engine.random_judge import CopyingJudge, RandomJudge
 
 METRICS = (
     "turn-faithfulness",

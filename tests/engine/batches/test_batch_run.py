@@ -14,7 +14,7 @@ from faithtui.engine.runs.environment import Circumstances
 from faithtui.engine.runs.events import BatchRead, BatchSent, ItemFinished, RunEnded, RunEvent
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from tests.engine.batched import AnsweringJudge, Provider, come_back, judged, provider
+from tests.engine.batch_provider import AnsweringJudge, Provider, come_back, judged, provider
 from tests.engine.building import conversation, opened, planned, store_with
 
 TALKS = [conversation("a", 3), conversation("b", 1), conversation("c", 2)]

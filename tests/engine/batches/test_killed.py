@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from faithtui.domain.ids import RunId
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
-from tests.engine.batched import Json, come_back, judged, provider
+from tests.engine.batch_provider import Json, come_back, judged, provider
 from tests.engine.building import conversation, store_with
 
 TALKS = [conversation("a", 2)]

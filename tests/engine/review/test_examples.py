@@ -20,10 +20,10 @@ from faithtui.metrics.registry import METRICS, Entry, build
 from faithtui.store.schema.column_types import storable
 from faithtui.store.store import Store
 from tests.engine.building import store_with
-from tests.engine.learning import judged, label
+from tests.engine.learning_judge import judged, label
 
 each_metric = pytest.mark.parametrize("entry", METRICS, ids=lambda entry: str(entry.spec.key))
-HOSTILE = Path(__file__).parents[2] / "fixtures" / "hostile" / "strings.json"
+HOSTILE = Path(__file__).parents[3] / "fixtures" / "hostile" / "strings.json"
 ALL = ExampleOrder(everything=True)
 
 TALK = Conversation(

@@ -24,7 +24,7 @@ from faithtui.engine.review.gate import GateOrder, GateResult, gate
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.store.records import RunSpec, RunState
 from faithtui.store.store import Store
-from tests.engine.gated import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
+from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
 from tests.store.building import imported, talk
 
 RUN = RunId(1)
