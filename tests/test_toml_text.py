@@ -8,7 +8,7 @@ import pytest
 from faithtui.config import NAMES, load_settings
 from faithtui.errors import ConfigError
 from faithtui.toml_text import MOST_DEEP, read_toml
-from faithtui.tui.keymap import load_keymap
+from faithtui.tui.keymap.keymap import load_keymap
 
 STRINGS = Path(__file__).parents[1] / "fixtures" / "hostile" / "strings.json"
 ALL = [

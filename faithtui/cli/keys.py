@@ -13,8 +13,8 @@ def keys(preset: str | None, *, as_json: bool) -> int:
         ConfigError: There is no such preset, or settings or key map are wrong.
     """
     # They load the app, which no other command needs.
-    from faithtui.tui.bindings import every_binding, keys_of
-    from faithtui.tui.keymap import completed, load_keymap, preset_keymap
+    from faithtui.tui.keymap.bindings import every_binding, keys_of
+    from faithtui.tui.keymap.keymap import completed, load_keymap, preset_keymap
 
     named = next((each for each in PRESETS if each == preset), None)
     if named is not None:

@@ -26,7 +26,7 @@ from faithtui.engine.review.sample_queues import (
 from faithtui.errors import ConfigError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
-from faithtui.tui.queue import ClaimQueue, sample_queue
+from faithtui.tui.samples.queue import ClaimQueue, sample_queue
 
 if TYPE_CHECKING:
     from faithtui.cli.line_talk import Talk
@@ -228,7 +228,7 @@ def _conclude(
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
     from faithtui.cli.line_text import labelled
-    from faithtui.tui.drawing.queue import queue_status
+    from faithtui.tui.samples.drawing import queue_status
 
     end = end_of(store, sample, reviewer)
     row = end.progress.row

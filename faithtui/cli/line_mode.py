@@ -28,11 +28,11 @@ from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import FaithtuiError
 from faithtui.store.annotations.blinding import answered, blinded
 from faithtui.store.records import ReviewView
-from faithtui.tui import format as fmt
-from faithtui.tui.described import spec_of
-from faithtui.tui.drawing.evidence import read_view
-from faithtui.tui.drawing.verdict import choices
-from faithtui.tui.queue import ClaimQueue, Walk, begun
+from faithtui.tui.metric_view import spec_of
+from faithtui.tui.review.drawing.evidence import read_view
+from faithtui.tui.review.drawing.verdict import choices
+from faithtui.tui.samples.queue import ClaimQueue, Walk, begun
+from faithtui.tui.theme import format as fmt
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store

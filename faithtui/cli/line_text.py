@@ -14,17 +14,17 @@ from faithtui.domain.text.sanitizing import visible, visible_line
 from faithtui.domain.text.word_matching import read_text
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
-from faithtui.tui import format as fmt
-from faithtui.tui.described import reference_letter
-from faithtui.tui.drawing.evidence import (
+from faithtui.tui.metric_view import reference_letter
+from faithtui.tui.review.drawing.evidence import (
     PassageView,
     ReadView,
     compared_part,
     excerpted,
     ranked_passages,
 )
-from faithtui.tui.drawing.verdict import choices
-from faithtui.tui.lines import GLANCE, LONGEST
+from faithtui.tui.review.drawing.verdict import choices
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import GLANCE, LONGEST
 
 WIDTH = 78
 """Characters of a line; a longer text goes on in the next one, indented."""

@@ -33,7 +33,7 @@ from faithtui.store.records import (
     TruthView,
 )
 from faithtui.store.store import Store
-from faithtui.tui.finding import ground_for, matching
+from faithtui.tui.screen.filter_matching import ground_for, matching
 
 PAGE = 500
 """Conversations fetched at a time."""

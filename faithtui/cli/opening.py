@@ -16,11 +16,11 @@ from faithtui.domain.text.sanitizing import visible
 from faithtui.errors import ConfigError, StoreError
 from faithtui.files import make_directory
 from faithtui.paths import keymap_beside, log_dir, state_dir
-from faithtui.tui.loading import loading
+from faithtui.tui.conversations.import_files import loading
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
-    from faithtui.tui.queue import ClaimQueue
+    from faithtui.tui.samples.queue import ClaimQueue
 
 
 def store_path(named: Path | None, settings: Settings) -> Path:
@@ -184,14 +184,14 @@ def show_app(
     os.environ.setdefault("TEXTUAL_FPS", "240")
     with loading():
         from faithtui.logbook import open_log
-        from faithtui.tui import catalog
+        from faithtui.tui import screen_catalog
         from faithtui.tui.app import FaithApp
-        from faithtui.tui.ascii import wants_ascii
         from faithtui.tui.bookmark import Bookmarks
-        from faithtui.tui.keymap import load_keymap
+        from faithtui.tui.keymap.keymap import load_keymap
         from faithtui.tui.session import Defaults
+        from faithtui.tui.theme.ascii import wants_ascii
 
-        catalog.main_screen(first_screen)
+        screen_catalog.main_screen(first_screen)
     open_log(log_dir(configured.environment), environ=configured.environment)
     settings = configured.settings
     # Whoever says where to begin does not want to go on where they stopped.

@@ -19,15 +19,16 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from faithtui.errors import FaithtuiError, StoreError
-from faithtui.tui import catalog, theme
-from faithtui.tui.ascii import AsciiFilter
+from faithtui.tui import screen_catalog
 from faithtui.tui.bookmark import Bookmarks, Place, found_again, mark_of, take_up
-from faithtui.tui.leaving import LeavingApp
-from faithtui.tui.lines import shown
-from faithtui.tui.loading import loading
+from faithtui.tui.conversations.import_files import loading
 from faithtui.tui.messages import Failed, FirstLook, SettingsChanged, StoreOpened, StoreRefused
 from faithtui.tui.session import Defaults, Preferences, Session, utc_now
+from faithtui.tui.shutdown import LeavingApp
 from faithtui.tui.terminal import SteadyDriver
+from faithtui.tui.theme import theme
+from faithtui.tui.theme.ascii import AsciiFilter
+from faithtui.tui.theme.lines import shown
 from faithtui.tui.widgets.drawn import COMPONENTS
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ GIVE_WAY_S = 0.08
 verdict a second makes a run slower by a twelfth."""
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes (a run, the store) may hold up the one that answers keys."""
-_STYLES = Path(__file__).parent / "screens"
+_STYLES = Path(__file__).parent
 
 
 class FaithApp(LeavingApp):
@@ -214,7 +215,7 @@ class FaithApp(LeavingApp):
         """Let the screen read, and look for changes from now on."""
         self._data_version = self.session.store.data_version()
         # A screen that brings styles nobody read yet would have all others read anew with them.
-        for path in sorted(_STYLES.glob("*.tcss")):
+        for path in sorted(_STYLES.rglob("*.tcss")):
             self.stylesheet.read(path)
         self.set_interval(POLL_S, self.poll)
         self.set_interval(NEXT_WITHIN_S, self.go_on)
@@ -230,7 +231,7 @@ class FaithApp(LeavingApp):
             return
         if self._place is not None:
             take_up(self.session, self._place)
-            known = self._place.screen in catalog.LETTERS and self.here == self._first
+            known = self._place.screen in screen_catalog.LETTERS and self.here == self._first
             if self._place.run is not None and self._place.screen is not None and known:
                 self.go(self._place.screen)
         self.set_interval(BOOKMARK_S, self.keep_place)
@@ -244,7 +245,7 @@ class FaithApp(LeavingApp):
     @on(StoreRefused)
     def explain_refusal(self, event: StoreRefused) -> None:
         """Say why there is no store, and the way out."""
-        from faithtui.tui.screens.refused import RefusedScreen
+        from faithtui.tui.screen.store_error import RefusedScreen
 
         self.navigation.release_keys(self.open)
         self._exit_code = event.error.exit_code
@@ -339,4 +340,4 @@ def _open_store(path: Path) -> "Store":
 def _load_screens() -> None:
     """Import all screens."""
     with loading():
-        catalog.load_all()
+        screen_catalog.load_all()

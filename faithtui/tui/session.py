@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
 from faithtui.errors import StoreError
-from faithtui.tui.keys import KeyNames
-from faithtui.tui.marks import Marks
-from faithtui.tui.queue import ClaimQueue
-from faithtui.tui.sharing import Sharing
-from faithtui.tui.viewer import Pictures, open_outside
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.review.image_viewer import Pictures, open_outside
+from faithtui.tui.runs.shared_state import Sharing
+from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.screen.marks import Marks
 
 if TYPE_CHECKING:
     from faithtui.config import Configured, Settings

@@ -47,9 +47,9 @@ from faithtui.metrics import registry
 from faithtui.store.schema import judge_tables, tables
 from faithtui.store.schema.metadata import METADATA
 from faithtui.store.store import Store
-from faithtui.tui.bindings import key_tables, preset_table
-from faithtui.tui.keymap import completed, preset_keymap
-from faithtui.tui.presets import CHANGES
+from faithtui.tui.keymap.bindings import key_tables, preset_table
+from faithtui.tui.keymap.keymap import completed, preset_keymap
+from faithtui.tui.keymap.presets import CHANGES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

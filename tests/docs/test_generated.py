@@ -10,8 +10,8 @@ from textual.dom import DOMNode
 from typer.testing import CliRunner
 
 from faithtui.cli.main import app
-from faithtui.tui.help import words_of
-from faithtui.tui.keys import KeyNames
+from faithtui.tui.keymap.help import words_of
+from faithtui.tui.keymap.key_names import KeyNames
 from tests.docs.generate import DOCS, PACKAGE, PAGES, PARTS, ROOT, demo_example, main, wanted
 
 

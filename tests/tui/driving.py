@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.widgets.bars import StatusLine, TitleBar
 from faithtui.tui.widgets.pane import Pane
 

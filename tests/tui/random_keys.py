@@ -17,14 +17,14 @@ from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.engine.runs import run_execution
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.store.store import Store
-from faithtui.tui import catalog
-from faithtui.tui import format as fmt
+from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.bindings import default_keys
-from faithtui.tui.lines import Piece
+from faithtui.tui.keymap.bindings import default_keys
 from faithtui.tui.navigation import Window
-from faithtui.tui.screens.acting import ActingScreen
-from faithtui.tui.screens.base import FaithScreen
+from faithtui.tui.review.label_store import ActingScreen
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
 from tests.engine.building import CountingJudge, conversation, opened, planned
 from tests.tui.building import NOON, shop
 from tests.tui.driving import has_settled, type_ahead
@@ -129,7 +129,7 @@ class Typist:
         for _ in range(choose.choice((1, 1, 1, 2, 3, 6))):
             way = choose.random()
             if way < 0.15:
-                keys += ["g", choose.choice([*catalog.LETTERS.values()])]
+                keys += ["g", choose.choice([*screen_catalog.LETTERS.values()])]
             elif way < 0.25:
                 keys += [choose.choice(("escape", "enter"))]
             elif way < 0.252:

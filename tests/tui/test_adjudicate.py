@@ -10,11 +10,11 @@ from faithtui.agreement.report.rater_comparison import Filter, sides
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.store import Store
+from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.adjudicate import AdjudicateScreen
-from faithtui.tui.screens.dialogs import GoDialog
-from faithtui.tui.screens.guideline import GuidelineDialog
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.review.guideline import GuidelineDialog
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.screen.dialogs import GoDialog
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title
 from tests.tui.test_hostile import ALL
 

@@ -16,14 +16,14 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, Method, Status
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.store.store import Store
-from faithtui.tui import format as fmt
+from faithtui.tui.agreement import matrix_drawing as draw
+from faithtui.tui.agreement import parts_drawing as parts
+from faithtui.tui.agreement.agreement_screen import PARTS, AgreementScreen
+from faithtui.tui.agreement.curves_drawing import BAND, POINT, between, curve, share_bar
 from faithtui.tui.app import FaithApp
-from faithtui.tui.drawing import agreement as draw
-from faithtui.tui.drawing import agreement_parts as parts
-from faithtui.tui.drawing.curves import BAND, POINT, between, curve, share_bar
-from faithtui.tui.lines import Line, width_of
-from faithtui.tui.screens.agreement import PARTS, AgreementScreen
-from faithtui.tui.screens.dialogs import PickDialog
+from faithtui.tui.screen.dialogs import PickDialog
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Line, width_of
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from tests.agreement.report.building import readings

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
-from faithtui.tui.amounts import read_tokens, read_usd, typed_tokens, typed_usd
+from faithtui.tui.theme.amounts import read_tokens, read_usd, typed_tokens, typed_usd
 
 
 @given(st.integers(1, 10**15))

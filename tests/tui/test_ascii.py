@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from faithtui.tui.app import FaithApp
-from faithtui.tui.ascii import to_ascii, wants_ascii
+from faithtui.tui.theme.ascii import to_ascii, wants_ascii
 from tests.tui.building import NOON
 from tests.tui.driving import opened, press, screen_text
 

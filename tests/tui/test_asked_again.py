@@ -11,10 +11,10 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.engine.runs import runner
 from faithtui.store.records import FreshVerdict, ItemCost, RunTotals
 from faithtui.store.store import Store
-from faithtui.tui.apart import apart
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.dialogs import ConfirmDialog
-from faithtui.tui.screens.refreshing import CallCost, cost_of
+from faithtui.tui.background_loop import apart
+from faithtui.tui.review.re_ask import CallCost, cost_of
+from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 from tests.engine.building import conversation, planned, store_with
 from tests.engine.willing_server import WillingServer, willing_server

@@ -15,11 +15,11 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.verdicts import Truth
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from faithtui.tui import catalog
+from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.queue import sample_queue
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.samples.queue import sample_queue
 from faithtui.tui.widgets.bars import StatusLine, TitleBar
 from faithtui.tui.widgets.pane import Pane
 from tests.tui.building import NOON, SPEC, Said, assessments, save
@@ -78,7 +78,9 @@ def canaries(tmp_path: Path) -> FaithApp:
 
 def held(app: FaithApp) -> Iterator[str]:
     """Give every text in every widget of every screen, the hidden ones too."""
-    made = [app.get_screen(name) for name in catalog.SCREENS if app.is_screen_installed(name)]
+    made = [
+        app.get_screen(name) for name in screen_catalog.SCREENS if app.is_screen_installed(name)
+    ]
     for screen in dict.fromkeys((*made, *app.screen_stack)):
         for widget in screen.walk_children(Widget, with_self=True):
             yield f"{widget.border_title} {widget.border_subtitle} {widget.tooltip}"
@@ -112,7 +114,7 @@ async def work_blind(pilot: Pilot[None]) -> ReviewScreen:
 
 async def everywhere(pilot: Pilot[None]) -> None:
     """Look at every screen."""
-    for entry in catalog.SCREENS.values():
+    for entry in screen_catalog.SCREENS.values():
         await press(pilot, "g", entry.letter)
 
 
@@ -127,7 +129,7 @@ async def test_no_screen_holds_a_word_of_the_judge_while_blind(
         assert leaks(canaries), "the canaries are seen while nothing is hidden"
         await work_blind(pilot)
         assert leaks(canaries) == []
-        for entry in catalog.SCREENS.values():
+        for entry in screen_catalog.SCREENS.values():
             await press(pilot, "g", entry.letter)
             assert leaks(canaries) == [], entry.words
             for key in ("down", "enter", "escape", "C"):
@@ -170,7 +172,7 @@ async def test_screens_that_tell_of_claims_are_refused_while_blind(
     async with canaries.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
         await work_blind(pilot)
-        await press(pilot, "g", catalog.LETTERS[name])
+        await press(pilot, "g", screen_catalog.LETTERS[name])
         assert canaries.here == "review"
         assert "would show" in status(canaries)
 

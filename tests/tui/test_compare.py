@@ -23,10 +23,10 @@ from faithtui.store.records import (
     RunState,
 )
 from faithtui.tui.app import FaithApp
-from faithtui.tui.drawing.compare import Compared, answer_lines, compare_table
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.metrics import MetricsScreen
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.metrics.drawing import Compared, answer_lines, compare_table
+from faithtui.tui.metrics.metrics_screen import MetricsScreen
+from faithtui.tui.review.review_screen import ReviewScreen
 from tests.tui.building import NOON, SHOES, SPEC
 from tests.tui.building_metrics import KEYS, boots
 from tests.tui.driving import calm, opened, press, screen_text, text_of, title, until

@@ -12,12 +12,12 @@ from faithtui.metrics.registry import entry
 from faithtui.store.annotations.blinding import blinded
 from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.drawing.card import claim_card
-from faithtui.tui.drawing.evidence import passage_lines, ranked_passages, read_view
-from faithtui.tui.drawing.references import reference_lines
-from faithtui.tui.drawing.verdict import VerdictView, verdict_lines
-from faithtui.tui.lines import Line
-from faithtui.tui.place import Focus
+from faithtui.tui.review.drawing.card import claim_card
+from faithtui.tui.review.drawing.evidence import passage_lines, ranked_passages, read_view
+from faithtui.tui.review.drawing.references import reference_lines
+from faithtui.tui.review.drawing.verdict import VerdictView, verdict_lines
+from faithtui.tui.review.position import Focus
+from faithtui.tui.theme.lines import Line
 from tests.tui.building import SHOES_SAID, SHOES_TRUTHS, SPEC, Said, assessments, save, shop
 
 METRIC = entry("turn-faithfulness").spec

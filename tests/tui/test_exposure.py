@@ -13,9 +13,9 @@ from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.finding import ground_for
-from faithtui.tui.queue import ClaimQueue, sample_queue
-from faithtui.tui.screens.queues import QueuesScreen
+from faithtui.tui.samples.queue import ClaimQueue, sample_queue
+from faithtui.tui.samples.queues_screen import QueuesScreen
+from faithtui.tui.screen.filter_matching import ground_for
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 from tests.tui.test_blind_leaks import planted, work_blind

@@ -9,12 +9,12 @@ from faithtui.domain.filters import Filter, Ground, Scope, read_filter
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import Bookmarks
-from faithtui.tui.finding import ground_for, marked, matching, runs_found
-from faithtui.tui.lines import Piece
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.review import ReviewScreen
-from faithtui.tui.screens.runs import RunsScreen
-from faithtui.tui.screens.saved_views import SavedViewsDialog
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.runs.runs_screen import RunsScreen
+from faithtui.tui.screen.filter_matching import ground_for, marked, matching, runs_found
+from faithtui.tui.screen.saved_views import SavedViewsDialog
+from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.filter_bar import FilterInput
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, until
 

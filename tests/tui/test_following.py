@@ -15,8 +15,8 @@ from faithtui.store.runs.runs import Runs
 from faithtui.store.search.filters import Search
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.runs import RunsScreen
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.runs.runs_screen import RunsScreen
 from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, reviewing
 

@@ -11,8 +11,8 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.limits import GUIDELINE, Limit
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.editing import edited
-from faithtui.tui.screens.guideline import GuidelineDialog
+from faithtui.tui.review.external_editor import edited
+from faithtui.tui.review.guideline import GuidelineDialog
 from tests.tui.driving import calm, opened, press, screen_text
 
 

@@ -14,8 +14,8 @@ from faithtui.domain.verdicts import Truth
 from faithtui.store.records import CheckedItem, ItemState, RunState, SavedView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.queue import ClaimQueue
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.session import ListState
 from tests.tui.building import NOON, SPEC, Said, assessments, save, shop
 from tests.tui.driving import calm, opened, press, screen_text

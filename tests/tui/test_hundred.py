@@ -9,8 +9,8 @@ from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.engine.runs.runner import execute
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.queue import sample_queue
-from faithtui.tui.screens.queue_end import QueueEndDialog
+from faithtui.tui.samples.queue import sample_queue
+from faithtui.tui.samples.queue_end import QueueEndDialog
 from tests.engine.building import conversation, planned, store_with
 from tests.tui.driving import calm, opened, until
 from tests.tui.test_review_keys import acts

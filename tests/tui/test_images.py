@@ -9,9 +9,9 @@ import pytest
 
 from faithtui.domain.conversation import Document, Image
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.dialogs import PickDialog, TextDialog
-from faithtui.tui.screens.review import ReviewScreen
-from faithtui.tui.viewer import Pictures, open_outside, why_not_opened
+from faithtui.tui.review.image_viewer import Pictures, open_outside, why_not_opened
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.screen.dialogs import PickDialog, TextDialog
 from tests.tui.building_metrics import ADDRESS, BOOTS, PHOTO, PNG, boots
 from tests.tui.driving import opened, press, reviewing, screen_text, status, text_of, until
 

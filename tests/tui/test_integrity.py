@@ -14,12 +14,12 @@ from faithtui.engine.integrity.run_checks import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.drawing.integrity import Choice, detail_lines, entry_lines, kind_lines
-from faithtui.tui.keys import KeyNames
-from faithtui.tui.lines import width_of
-from faithtui.tui.screens.dialogs import ConfirmDialog, PickDialog
-from faithtui.tui.screens.integrity import IntegrityScreen
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.integrity.drawing import Choice, detail_lines, entry_lines, kind_lines
+from faithtui.tui.integrity.integrity_screen import IntegrityScreen
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.screen.dialogs import ConfirmDialog, PickDialog
+from faithtui.tui.theme.lines import width_of
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title, until
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -196,7 +196,7 @@ async def test_many_conversations_wait_to_be_asked(
     with sqlite3.connect(store_path) as connection:
         connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
-    monkeypatch.setattr("faithtui.tui.screens.integrity.CHECKED_AT_ONCE", 1)
+    monkeypatch.setattr("faithtui.tui.integrity.integrity_screen.CHECKED_AT_ONCE", 1)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await press(pilot, "g", "i")

@@ -11,11 +11,11 @@ import pytest
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.domain.label_sets import FAITHFULNESS, RELEVANCE
 from faithtui.store.store import Store
-from faithtui.tui import format as fmt
 from faithtui.tui.app import FaithApp
-from faithtui.tui.leaving import _within
-from faithtui.tui.palette import commands
-from faithtui.tui.screens.judge_dialog import JudgeDialog, _lines
+from faithtui.tui.keymap.palette import commands
+from faithtui.tui.screen.judge_dialog import JudgeDialog, _lines
+from faithtui.tui.shutdown import _within
+from faithtui.tui.theme import format as fmt
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, text_of, title
 
 SIZES = [(60, 18), (80, 24), (120, 40), (200, 60)]

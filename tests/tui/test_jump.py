@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.command import CommandPalette
 
-from faithtui.tui import catalog
+from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.jump import LETTERS, JumpLabel, JumpScreen, codes, targets
+from faithtui.tui.screen.jump import LETTERS, JumpLabel, JumpScreen, codes, targets
 from faithtui.tui.widgets.panes import Panes
 from tests.tui.driving import calm, opened, press, reviewing
 
@@ -81,7 +81,7 @@ async def test_a_row_of_a_list_is_reached(app: FaithApp) -> None:
         assert screen.query_one("#list").cursor == 1  # type: ignore[attr-defined]  # a list
 
 
-@pytest.mark.parametrize("name", [*catalog.SCREENS])
+@pytest.mark.parametrize("name", [*screen_catalog.SCREENS])
 async def test_the_palette_has_every_action_with_its_key_and_id(app: FaithApp, name: str) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -92,8 +92,8 @@ async def test_the_palette_has_every_action_with_its_key_and_id(app: FaithApp, n
         for each in app.screen.active_bindings.values():
             if each.binding.id and each.enabled:
                 assert any(title.endswith(f")  {each.binding.id}") for title in titles)
-        for other, (letter, _) in catalog.SCREENS.items():
-            assert f"go to {other}  (g {letter})  go.{other}" in titles
+        for other, entry in screen_catalog.SCREENS.items():
+            assert f"go to {other}  (g {entry.letter})  go.{other}" in titles
 
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])

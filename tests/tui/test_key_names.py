@@ -10,9 +10,9 @@ from textual.pilot import Pilot
 
 import faithtui.tui
 from faithtui.tui.app import FaithApp
-from faithtui.tui.bindings import default_keys, every_binding, long_name
-from faithtui.tui.catalog import LETTERS
-from faithtui.tui.keys import NAMED, KeyNames
+from faithtui.tui.keymap.bindings import default_keys, every_binding, long_name
+from faithtui.tui.keymap.key_names import NAMED, KeyNames
+from faithtui.tui.screen_catalog import LETTERS
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, screen_text
 

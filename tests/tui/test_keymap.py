@@ -13,9 +13,9 @@ from textual.keys import key_to_character
 
 from faithtui.config import PRESETS, Preset
 from faithtui.errors import ConfigError
-from faithtui.tui import catalog
+from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.bindings import (
+from faithtui.tui.keymap.bindings import (
     chains,
     default_keys,
     every_binding,
@@ -24,12 +24,12 @@ from faithtui.tui.bindings import (
     panes_of,
     preset_table,
 )
-from faithtui.tui.keymap import clashes, completed, load_keymap, preset_keymap
-from faithtui.tui.keys import KeyHint
-from faithtui.tui.presets import CHANGES
-from faithtui.tui.screens.dialogs import GoDialog
-from faithtui.tui.screens.review import ReviewScreen
-from faithtui.tui.widgets.claim_list import ClaimList
+from faithtui.tui.keymap.key_names import KeyHint
+from faithtui.tui.keymap.keymap import clashes, completed, load_keymap, preset_keymap
+from faithtui.tui.keymap.presets import CHANGES
+from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.screen.dialogs import GoDialog
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import PlainInput
 from tests.tui.building import NOON
@@ -187,7 +187,7 @@ def test_the_panes_of_every_screen_are_known_to_the_check(app: FaithApp) -> None
     async def look() -> None:
         async with app.run_test(size=(200, 60)) as pilot:
             await opened(pilot)
-            for name in catalog.SCREENS:
+            for name in screen_catalog.SCREENS:
                 app.go(name)
                 await calm(pilot)
                 known = panes_of(type(app.screen))

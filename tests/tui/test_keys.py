@@ -3,10 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from faithtui.tui import catalog
+from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.bindings import every_binding
-from faithtui.tui.keys import PINNED, KeyHint, pack
+from faithtui.tui.keymap.bindings import every_binding
+from faithtui.tui.keymap.key_names import PINNED, KeyHint, pack
 from faithtui.tui.widgets.bars import KeyBar
 from tests.tui.driving import calm, opened
 
@@ -62,7 +62,7 @@ async def test_the_footer_of_every_screen_keeps_whole_words_and_help(
 ) -> None:
     async with app.run_test(size=(width, 40)) as pilot:
         await opened(pilot)
-        for name in catalog.SCREENS:
+        for name in screen_catalog.SCREENS:
             app.go(name)
             await calm(pilot)
             bar = app.screen.query_one(KeyBar)

@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.finishing import FinishingDialog
+from faithtui.tui.screen.finishing import FinishingDialog
 from tests.tui.driving import opened, screen_text, text_of, until
 from tests.tui.staging import StagedRun
 

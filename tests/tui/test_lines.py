@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from faithtui.domain.text.sanitizing import visible, visible_line
-from faithtui.tui.drawing.lists import run_head
-from faithtui.tui.lines import GLANCE, Piece, cut, fit, shown, spread, width_of, wrap
+from faithtui.tui.runs.drawing import run_head
+from faithtui.tui.theme.lines import GLANCE, Piece, cut, fit, shown, spread, width_of, wrap
 
 TEXTS = st.text(alphabet=st.sampled_from("ab c\n見語é—"), max_size=60)
 ANY = st.text(max_size=60)

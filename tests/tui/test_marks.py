@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.tui.app import FaithApp
-from faithtui.tui.marks import Marks
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.screen.marks import Marks
 from tests.tui.driving import calm, opened, press, screen_text, status
 
 SIZE = (120, 40)

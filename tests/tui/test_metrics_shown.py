@@ -16,10 +16,10 @@ from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.described import spec_of, titled
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.dialogs import TextDialog
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.metric_view import spec_of, titled
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.screen.dialogs import TextDialog
 from tests.tui.building import NOON, SPEC
 from tests.tui.building_metrics import JUDGED, KEYS, boots
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title

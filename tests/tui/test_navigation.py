@@ -12,15 +12,16 @@ import faithtui.tui
 from faithtui.config import load_configured
 from faithtui.domain.ids import RunId
 from faithtui.store.annotations.guidelines import Guidelines
-from faithtui.tui import bindings, running
 from faithtui.tui.app import FaithApp
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.keymap import bindings
 from faithtui.tui.navigation import CommandWindow, Window
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.dialogs import ConfirmDialog, GoDialog, HelpDialog
-from faithtui.tui.screens.guideline import GuidelineDialog
-from faithtui.tui.screens.progress import ProgressScreen
-from faithtui.tui.screens.review import ReviewScreen
-from faithtui.tui.screens.settings import SettingsScreen
+from faithtui.tui.progress.progress_screen import ProgressScreen
+from faithtui.tui.review.guideline import GuidelineDialog
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.runs import background_runs
+from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog
+from faithtui.tui.settings.settings_screen import SettingsScreen
 from tests.tui.building import NOON
 from tests.tui.driving import calm, has_settled, opened, press, reviewing, status, type_ahead, until
 from tests.tui.terminal import CTRL_Q, Terminal
@@ -180,7 +181,7 @@ async def test_quitting_waits_for_nothing(app: FaithApp, monkeypatch: pytest.Mon
 async def test_a_run_that_begins_shows_itself_before_the_next_key(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin, go_on = running._begun, threading.Event()
+    begin, go_on = background_runs._begun, threading.Event()
 
     def slowly(*args: object) -> object:
         assert go_on.wait(20)
@@ -188,7 +189,7 @@ async def test_a_run_that_begins_shows_itself_before_the_next_key(
 
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        monkeypatch.setattr(running, "_begun", slowly)
+        monkeypatch.setattr(background_runs, "_begun", slowly)
         app.begin_run(RunId(1))
         type_ahead(app, "question_mark", "escape", "escape")
         await pilot.pause()

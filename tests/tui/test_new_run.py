@@ -19,16 +19,16 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics import registry
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
-from faithtui.tui import running
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.new_run import (
+from faithtui.tui.progress.progress_screen import ProgressScreen
+from faithtui.tui.runs import background_runs
+from faithtui.tui.runs.new_run import (
     ChoicePane,
     NewRunScreen,
     read_options,
     written_options,
 )
-from faithtui.tui.screens.progress import ProgressScreen
-from faithtui.tui.screens.runs import RunsScreen
+from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.session import Session
 from tests.tui.building_metrics import KEYS
 from tests.tui.driving import calm, opened, press, screen_text, until
@@ -75,8 +75,8 @@ async def test_one_run_per_metric_one_after_the_other(
         going_on.append(len(session.snapshots()))
         return begin(session, run)
 
-    begin = running._begun
-    monkeypatch.setattr(running, "_begun", begun)
+    begin = background_runs._begun
+    monkeypatch.setattr(background_runs, "_begun", begun)
     async with app.run_test(size=SIZE) as pilot:
         await form_of(pilot)
         await press(pilot, "j", "space", "j", "space", "ctrl+s")

@@ -14,13 +14,13 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics.turn_faithfulness import SPEC
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.drawing.claims import claim_list
-from faithtui.tui.drawing.conversations import item_details
-from faithtui.tui.drawing.lists import run_details
-from faithtui.tui.drawing.windows import window_list
-from faithtui.tui.keys import KeyNames
-from faithtui.tui.lines import Line
-from faithtui.tui.place import Focus
+from faithtui.tui.conversations.drawing import item_details
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.review.drawing.claims import claim_list
+from faithtui.tui.review.drawing.windows import window_list
+from faithtui.tui.review.position import Focus
+from faithtui.tui.runs.drawing import run_details
+from faithtui.tui.theme.lines import Line
 
 OPENS = "The shop opens at nine."
 NO_CLAIMS = "the judge drew no claims from the answer"

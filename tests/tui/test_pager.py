@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.tui.pager import Pager
+from faithtui.tui.screen.pager import Pager
 
 
 def pager(count: int, fetched: list[Sequence[int]], keep: int = 2) -> Pager[int, str]:

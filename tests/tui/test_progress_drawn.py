@@ -26,20 +26,16 @@ from faithtui.engine.runs.events import (
 )
 from faithtui.metrics.registry import entry
 from faithtui.store.records import ItemState, RunRow, RunState
-from faithtui.tui import format as fmt
-from faithtui.tui.drawing.lists import run_details, run_status
-from faithtui.tui.drawing.progress import RunShown, Standing, state_pieces, total_lines
-from faithtui.tui.drawing.progress_events import (
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.progress.drawing import RunShown, Standing, state_pieces, total_lines
+from faithtui.tui.progress.events_drawing import (
     error_words,
     event_lines,
     event_words,
     failed_lines,
     told,
 )
-from faithtui.tui.drawing.progress_stages import stage_lines, stage_title
-from faithtui.tui.keys import KeyNames
-from faithtui.tui.lines import Line, width_of
-from faithtui.tui.pace import (
+from faithtui.tui.progress.pace import (
     LEAST_S,
     LOOK_BACK_S,
     NO_RATES,
@@ -48,6 +44,10 @@ from faithtui.tui.pace import (
     calls_now,
     in_flight,
 )
+from faithtui.tui.progress.stages_drawing import stage_lines, stage_title
+from faithtui.tui.runs.drawing import run_details, run_status
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Line, width_of
 from tests.tui import staging
 from tests.tui.building import NOON, SPEC
 from tests.tui.staging import EVENTS, ON, RUN, SOME

@@ -13,20 +13,20 @@ from faithtui.errors import ConfigError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.drawing import queue as drawing
-from faithtui.tui.keys import KeyNames
-from faithtui.tui.lines import width_of
-from faithtui.tui.queue import ClaimQueue
-from faithtui.tui.screens.draw import (
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.samples import drawing
+from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.samples.queue_end import QueueEndDialog
+from faithtui.tui.samples.queues_screen import QueuesScreen
+from faithtui.tui.samples.sample_form import (
     DrawScreen,
     ExtendScreen,
     read_number,
     read_share,
     read_sizes,
 )
-from faithtui.tui.screens.queue_end import QueueEndDialog
-from faithtui.tui.screens.queues import QueuesScreen
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.theme.lines import width_of
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 
 SIZES = [(80, 24), (120, 40), (200, 60)]

@@ -11,11 +11,11 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.queue import ClaimQueue, Walk
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.queue_end import QueueEndDialog
-from faithtui.tui.screens.review import ReviewScreen
-from faithtui.tui.screens.runs import RunsScreen
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.runs.runs_screen import RunsScreen
+from faithtui.tui.samples.queue import ClaimQueue, Walk
+from faithtui.tui.samples.queue_end import QueueEndDialog
 from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, reviewing, status, title, type_ahead, until
 from tests.tui.test_review_keys import acts, blinded, stored

@@ -20,10 +20,10 @@ from faithtui.store.records import (
 )
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.drawing.replies import call_lines, call_state, cost_lines, reply_lines
-from faithtui.tui.lines import Line, width_of
-from faithtui.tui.screens.replies import RepliesScreen
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.replies.drawing import call_lines, call_state, cost_lines, reply_lines
+from faithtui.tui.replies.replies_screen import RepliesScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.theme.lines import Line, width_of
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of
 from tests.tui.test_hostile import hostile

@@ -7,11 +7,11 @@ from faithtui.domain.annotations import Action
 from faithtui.errors import StoreError
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
+from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.app import FaithApp
-from faithtui.tui.lines import Piece
-from faithtui.tui.screens.agreement import AgreementScreen
-from faithtui.tui.screens.dialogs import PickDialog, TextDialog
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.screen.dialogs import PickDialog, TextDialog
+from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.panes import Panes
 from tests.tui.driving import (

@@ -13,9 +13,9 @@ from faithtui.domain.annotations import Action
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.queue import ClaimQueue, sample_queue
-from faithtui.tui.screens.dialogs import ConfirmDialog
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.samples.queue import ClaimQueue, sample_queue
+from faithtui.tui.screen.dialogs import ConfirmDialog
 from tests.tui.driving import (
     calm,
     opened,
@@ -179,7 +179,7 @@ async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Pa
 async def test_a_long_range_asks_first(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("faithtui.tui.screens.judging.ASK_ABOVE", 2)
+    monkeypatch.setattr("faithtui.tui.review.verdicts.ASK_ABOVE", 2)
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
         await press(pilot, "m", "end", "y")
@@ -197,7 +197,7 @@ async def test_a_long_range_asks_first(
 async def test_only_a_range_of_more_than_so_many_claims_asks(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, asks: bool
 ) -> None:
-    monkeypatch.setattr("faithtui.tui.screens.judging.ASK_ABOVE", 2)
+    monkeypatch.setattr("faithtui.tui.review.verdicts.ASK_ABOVE", 2)
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
         await press(pilot, "m", *["j"] * moves, "n")

@@ -14,9 +14,9 @@ from faithtui.errors import JudgeRefused
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.dialogs import TextDialog
-from faithtui.tui.screens.progress import ProgressScreen
-from faithtui.tui.screens.runs import RunsScreen
+from faithtui.tui.progress.progress_screen import ProgressScreen
+from faithtui.tui.runs.runs_screen import RunsScreen
+from faithtui.tui.screen.dialogs import TextDialog
 from tests.engine.building import conversation, failing, planned, store_with
 from tests.engine.building import opened as opened_judge
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, until

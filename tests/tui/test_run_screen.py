@@ -16,10 +16,10 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import ItemState, RunState, WorkerRow
 from faithtui.store.store import Store, utc_now
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.budget import BudgetScreen
-from faithtui.tui.screens.dialogs import ConfirmDialog
-from faithtui.tui.screens.progress import ProgressScreen
-from faithtui.tui.screens.review import ReviewScreen
+from faithtui.tui.progress.progress_screen import ProgressScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.runs.budget import BudgetScreen
+from faithtui.tui.screen.dialogs import ConfirmDialog
 from tests.tui import staging
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title, until
 from tests.tui.staging import StagedRun

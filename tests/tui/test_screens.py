@@ -13,20 +13,20 @@ from faithtui.engine.runs.planner import plan
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
+from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.agreement import AgreementScreen
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.dialogs import (
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.metrics.metrics_screen import MetricsScreen
+from faithtui.tui.progress.progress_screen import ProgressScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.runs.new_run import NewRunScreen, read_options
+from faithtui.tui.runs.runs_screen import RunsScreen
+from faithtui.tui.screen.dialogs import (
     ConfirmDialog,
     GoDialog,
     HelpDialog,
     PickDialog,
 )
-from faithtui.tui.screens.metrics import MetricsScreen
-from faithtui.tui.screens.new_run import NewRunScreen, read_options
-from faithtui.tui.screens.progress import ProgressScreen
-from faithtui.tui.screens.review import ReviewScreen
-from faithtui.tui.screens.runs import RunsScreen
 from faithtui.tui.widgets.panes import Panes
 from tests.tui.building import SHOES
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title, until

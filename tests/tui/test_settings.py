@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from faithtui.config import NAMES, PRESETS, load_configured
-from faithtui.tui import theme
 from faithtui.tui.app import FaithApp
-from faithtui.tui.drawing.settings import MEANINGS, SECTIONS
-from faithtui.tui.screens.settings import SettingsScreen
+from faithtui.tui.settings.drawing import MEANINGS, SECTIONS
+from faithtui.tui.settings.settings_screen import SettingsScreen
+from faithtui.tui.theme import theme
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 

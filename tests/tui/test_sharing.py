@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.config import Settings
 from faithtui.errors import ConfigError
-from faithtui.tui.sharing import Sharing
+from faithtui.tui.runs.shared_state import Sharing
 
 SETTINGS = Settings(reviewer="ann", store=Path("s.db"))
 TABLE = """

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.lines import width_of
-from faithtui.tui.screens.dialogs import HelpDialog
-from faithtui.tui.screens.review import ReviewScreen
-from faithtui.tui.screens.runs import RunsScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.runs.runs_screen import RunsScreen
+from faithtui.tui.screen.dialogs import HelpDialog
+from faithtui.tui.theme.lines import width_of
 from faithtui.tui.widgets.too_small import TooSmall, small_lines
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, until
 

@@ -15,8 +15,8 @@ from faithtui.engine.runs.events import RunSnapshot
 from faithtui.store.records import CheckedItem
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.integrity import IntegrityScreen
-from faithtui.tui.screens.progress import ProgressScreen
+from faithtui.tui.integrity.integrity_screen import IntegrityScreen
+from faithtui.tui.progress.progress_screen import ProgressScreen
 from tests.tui import staging
 from tests.tui.building import NOON
 from tests.tui.building_metrics import KEYS, boots

@@ -13,14 +13,14 @@ import pytest
 from textual.color import Color
 from textual.css.stylesheet import Stylesheet
 
-import faithtui.tui.screens
+import faithtui.tui
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
-from faithtui.tui import catalog
+from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screens.conversations import ConversationsScreen
-from faithtui.tui.screens.new_run import NewRunScreen
-from faithtui.tui.screens.refused import RefusedScreen
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.runs.new_run import NewRunScreen
+from faithtui.tui.screen.store_error import RefusedScreen
 from tests.tui.building import NOON
 from tests.tui.driving import opened, press, reviewing, screen_text, status, until
 
@@ -33,7 +33,7 @@ SLOW = frozenset({
 })  # fmt: skip
 """What takes long to import, or brings along what does."""
 
-FILES = Path(faithtui.tui.screens.__file__).parent
+FILES = Path(faithtui.tui.__file__).parent
 
 AT_FIRST_PAINT = """
 import sys
@@ -65,7 +65,7 @@ def test_nothing_slow_is_imported_before_the_first_paint(tmp_path: Path) -> None
         env={**kept, "PYTHONPATH": path, "FAITHTUI_HOME": str(tmp_path)},
     )  # fmt: skip
     loaded = next(line for line in done.stdout.splitlines() if line.startswith("loaded")).split()
-    assert "faithtui.tui.screens.runs" in loaded
+    assert "faithtui.tui.runs.runs_screen" in loaded
     assert set(loaded) & SLOW == set()
 
 
@@ -162,11 +162,11 @@ async def test_styles_are_read_once_until_the_theme_changes(
         reparse(self)
 
     monkeypatch.setattr(Stylesheet, "reparse", counted)
-    brought = list(FILES.glob("*.tcss"))
-    assert FILES / "dialogs.tcss" in brought
+    brought = list(FILES.rglob("*.tcss"))
+    assert FILES / "screen" / "dialogs.tcss" in brought
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        for name in catalog.SCREENS:
+        for name in screen_catalog.SCREENS:
             app.go(name)
             await press(pilot, "question_mark", "escape", "g", "escape")
         for path in brought:
@@ -191,7 +191,7 @@ async def test_resizing_through_every_size_never_crashes(app: FaithApp) -> None:
     sizes = [(20, 5), (250, 80), (60, 18), (33, 9)]
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        for name in catalog.SCREENS:
+        for name in screen_catalog.SCREENS:
             app.go(name)
             for width, height in sizes:
                 await pilot.resize_terminal(width, height)

@@ -21,7 +21,7 @@ from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import interactions, sliding
 from faithtui.store.records import ClaimView, ItemState, RunState
 from faithtui.store.store import Store
-from faithtui.tui import format as fmt
+from faithtui.tui.theme import format as fmt
 from tests.engine.building import conversation, store_with
 from tests.engine.willing_server import WillingServer, willing_server
 from tests.tui.building import RULE, SPEC

@@ -6,7 +6,7 @@ import pytest
 from textual.color import Color, Lab, rgb_to_lab
 from textual.theme import Theme
 
-from faithtui.tui.theme import THEMES
+from faithtui.tui.theme.theme import THEMES
 
 VERDICTS = ("verdict-good", "verdict-bad", "verdict-unsure")
 TEXTS = (*VERDICTS, "human", "quiet", "rule-focus")

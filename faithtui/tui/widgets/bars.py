@@ -6,8 +6,8 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from faithtui.tui.keys import KeyHint, pack
-from faithtui.tui.lines import BLANK, Line, Piece, cut, spread, width_of
+from faithtui.tui.keymap.key_names import KeyHint, pack
+from faithtui.tui.theme.lines import BLANK, Line, Piece, cut, spread, width_of
 from faithtui.tui.widgets.drawn import Drawn
 
 LEAST_RIGHT = 8

@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from faithtui.tui.lines import Line
+from faithtui.tui.theme.lines import Line
 
 LOOKS = (
     "good",

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
 
-from faithtui.tui.lines import Piece
+from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import EdgeLine
 from faithtui.tui.widgets.plain_input import PlainInput
 

@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from faithtui.tui.lines import BLANK, Line
+from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.drawn import Drawn
 
 Builder = Callable[[int], Sequence[Line]]

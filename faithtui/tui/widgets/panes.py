@@ -5,7 +5,7 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from faithtui.tui.plans import Plan, Planner, clipped, zoomed
+from faithtui.tui.theme.layouts import Plan, Planner, clipped, zoomed
 
 
 class PlanLayout(Layout):

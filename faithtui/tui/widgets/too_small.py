@@ -3,7 +3,7 @@
 from textual.strip import Strip
 from textual.widget import Widget
 
-from faithtui.tui.lines import BLANK, Line, Piece, wrap
+from faithtui.tui.theme.lines import BLANK, Line, Piece, wrap
 from faithtui.tui.widgets.drawn import Drawn
 
 

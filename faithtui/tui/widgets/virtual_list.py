@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from faithtui.tui.lines import BLANK, Line, Piece
+from faithtui.tui.theme.lines import BLANK, Line, Piece
 from faithtui.tui.widgets.drawn import Drawn
 
 RowT = TypeVar("RowT")

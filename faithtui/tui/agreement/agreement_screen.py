@@ -1,0 +1,445 @@
+"""How far the judge can be trusted, as far as people have looked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.agreement.report.values.settings import Level, ReportSettings
+from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.domain.ids import ConversationId
+from faithtui.tui.agreement import matrix_drawing as draw
+from faithtui.tui.agreement import parts_drawing as parts
+from faithtui.tui.agreement.export import refusal, told, written_report
+from faithtui.tui.agreement.matrix import MatrixPane
+from faithtui.tui.messages import Go
+from faithtui.tui.metric_view import spec_of, units_at
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.samples.queue import item_of
+from faithtui.tui.screen.dialogs import PickDialog
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme import layouts
+from faithtui.tui.theme.lines import BLANK, Line, Piece, shown_line
+from faithtui.tui.widgets.pane import Builder, Pane, RowPane
+from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.seen_panes import WitnessPane, WitnessRowPane
+
+if TYPE_CHECKING:
+    from faithtui.engine.review.agreement_report import RunAgreement
+    from faithtui.metrics.base import MetricSpec
+
+PART = Binding.Group("parts")
+
+PARTS = (
+    ("d", "people", "people", "Each person against the judge, and against each other"),
+    ("s", "slices", "slices", "Agreement by reason code, verdict, turn, person, conversation"),
+    ("t", "scores", "scores", "Scores against people's, and what another threshold would do"),
+    ("c", "calibration", "calibration", "Whether the judge's confidence is what it says"),
+    (
+        "w",
+        "progress",
+        "while labelling",
+        "The watched figure over the labels, and how many are needed",
+    ),
+    ("f", "detection", "finding", "How well the judge finds what is bad"),
+)
+"""Key, pane, word and meaning of what a key enlarges; the same key again gives it back."""
+
+UNSURE = {
+    IdkRule.STRICT: "unsure counts as faithful",
+    IdkRule.LENIENT: "unsure counts as unfaithful",
+    IdkRule.LIVE: "unsure counts as in the score",
+}
+"""What the switch for unsure verdicts says; nothing where they are a class of their own."""
+
+
+class AgreementScreen(FaithScreen):
+    """Judge against people: matrix, coefficients, detection, scores, and what to beware of."""
+
+    TITLE_WORDS: ClassVar[str] = "AGREEMENT"
+    HELP_WORDS: ClassVar[str] = (
+        "The judge against people, on what people gave a verdict on: unique claims (or whatever "
+        "the metric judges), or whole answers ({agreement.level} switches). Unreviewed is not "
+        "agreed and enters no figure. Every figure shows its n, and its interval where one can be "
+        "made; an undefined one shows why. kappa, AC1 and alpha are agreement beyond chance: 1 is "
+        "perfect, 0 is chance. Detection asks how well the judge finds what is bad: precision is "
+        "how much of what it flags is bad, recall how much of what is bad it flags."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "m",
+            "level",
+            "units/answers",
+            tooltip="Switch between what the metric judges and whole answers",
+            id="agreement.level",
+        ),
+        Binding(
+            "e",
+            "export",
+            "export report",
+            tooltip="Write the report as HTML, Markdown, JSON and CSV into a new directory",
+            id="agreement.export",
+        ),
+        Binding("v", "review", "review", tooltip="Review this run", id="agreement.review"),
+        *(
+            Binding(
+                key,
+                f"part('{pane}')",
+                words,
+                group=PART,
+                tooltip=tooltip,
+                id=f"agreement.{pane}",
+            )
+            for key, pane, words, tooltip in PARTS
+        ),
+        Binding(
+            "i",
+            "idk",
+            "unsure as",
+            tooltip="Count unsure verdicts as they are, as faithful, as unfaithful, or as the "
+            "run's score counts them; nobody labels again",
+            id="agreement.idk",
+        ),
+        Binding(
+            "b",
+            "blind_only",
+            "blind only",
+            tooltip="Count only verdicts that were given before the judge's word was known, or all",
+            id="agreement.blind-only",
+        ),
+    ]
+
+    matrix = getters.query_one("#matrix", MatrixPane)
+
+    @dataclass
+    class Loaded(Message):
+        """Agreement was computed."""
+
+        agreement: "RunAgreement | None"
+        spec: "MetricSpec | None"
+
+    @dataclass
+    class Exported(Message):
+        """A report was written."""
+
+        directory: Path
+
+    def make_panes(self) -> Panes:
+        """Make the panes, the matrix first."""
+        return Panes(
+            MatrixPane(),
+            Pane(id="coefficients", title="Agreement"),
+            Pane(id="rate", title="What passes"),
+            Pane(id="classes", title="Per verdict"),
+            Pane(id="detection", title="Finding what is bad"),
+            Pane(id="coverage", title="Coverage"),
+            WitnessRowPane(id="differences", title="Where they differ"),
+            Pane(id="slices", title="Slices"),
+            Pane(id="people", title="People"),
+            Pane(id="scores", title="Scores"),
+            Pane(id="calibration", title="Calibration"),
+            Pane(id="progress", title="While labelling"),
+            Pane(id="warnings", title="What it says, and what to beware of"),
+            planner=layouts.agreement,
+        )
+
+    def on_mount(self) -> None:
+        """Begin in the matrix."""
+        self.agreement: RunAgreement | None = None
+        self.spec: MetricSpec | None = None
+        self.level: Level | None = None
+        self.settings = ReportSettings()
+        self.matrix.focus()
+        super().on_mount()
+
+    def reload(self) -> None:
+        """Compute agreement again."""
+        self.load()
+
+    @work(exclusive=True, group="agreement", exit_on_error=False)
+    async def load(self) -> None:
+        """Compute agreement from what is stored now."""
+        store = self.session.store
+        run = self.session.run or await self.read(store.runs.last_id)
+        if run is None:
+            self.post_message(self.Loaded(None, None))
+            return
+        from faithtui.engine.review.agreement_report import agreement_since, run_agreement
+
+        self.session.choose_run(run)
+        known = self.agreement
+        if known is not None and known.row.id == run and known.full.settings == self.settings:
+            # What a label changes is seen at once; intervals take longer.
+            points = await self.read(agreement_since, store, known)
+            if points is not None:
+                self.post_message(self.Loaded(points, self.spec))
+        agreement = await self.read(run_agreement, store, run, self.settings)
+        spec = await self.read(spec_of, agreement.row.spec)
+        self.post_message(self.Loaded(agreement, spec))
+
+    @on(Loaded)
+    def show_loaded(self, event: Loaded) -> None:
+        """Draw the figures."""
+        known = self.agreement is not None and event.agreement is not None
+        if not known or self.agreement.row.id != event.agreement.row.id:  # type: ignore[union-attr]  # both are there
+            self.level = None
+        self.agreement, self.spec = event.agreement, event.spec
+        if event.agreement is not None and self.level is None:
+            self.level = event.agreement.report.primary.level
+        self._draw()
+        self.refresh_bindings()
+
+    def _draw(self) -> None:
+        found, spec = self.agreement, self.spec
+        if found is None or self.level is None or spec is None:
+            self.entitle([Piece("  no run", "quiet")])
+            words = [
+                BLANK,
+                Line(
+                    tuple(
+                        self.keys.pieces(" There is no run yet: {go.runs}, {runs.new}.", "strong")
+                    )
+                ),
+            ]
+            self.matrix.show(lambda _width: words)
+            return
+        report, labels, kind = found.report, spec.labels, self.level
+        units = units_at(kind, spec)
+        level = draw.level_of(report, kind)
+        self.matrix.show_level(level, spec)
+        interval = f" · {report.level:.0%} interval"
+        wide = self.size.width >= layouts.WIDE_FROM
+        # Only what is judged is broken down by people, parts and labels.
+        named = "" if kind is Level.CLAIMS else f" · {units_at(Level.CLAIMS, spec)[1]}"
+        # A smaller screen has fewer panes: what has none of its own follows in another one.
+        progress = self.query_one("#progress", Pane)
+        builders: dict[str, tuple[Builder, str]] = {
+            "coefficients": (
+                lambda w: draw.coefficient_lines(report, level, w),
+                f"Agreement{interval}",
+            ),
+            "rate": (
+                lambda w: [
+                    *parts.rate_lines(level, w),
+                    *draw.section("scores of answers", draw.score_lines(report, w), not wide),
+                ],
+                f"{units[1].capitalize()} that pass",
+            ),
+            "classes": (
+                lambda w: [
+                    *draw.class_lines(level, labels, w),
+                    *draw.section(
+                        "coverage", draw.coverage_lines(report, level, spec, w), not wide
+                    ),
+                ],
+                "Per verdict",
+            ),
+            "detection": (lambda w: draw.detection_lines(level, w), "Finding what is bad"),
+            "coverage": (
+                lambda w: draw.coverage_lines(report, level, spec, w),
+                f"Coverage · {units[1]}",
+            ),
+            "slices": (
+                lambda w: parts.slice_lines(report, w),
+                f"Where the judge goes wrong{named}",
+            ),
+            "people": (lambda w: parts.people_lines(report, w), f"People{named}"),
+            "scores": (
+                lambda w: [
+                    *parts.unit_score_lines(report, w),
+                    *draw.section("answers as a whole", draw.score_lines(report, w), True),
+                ],
+                "Scores",
+            ),
+            "calibration": (lambda w: parts.calibration_lines(report, w), "Calibration"),
+            "progress": (
+                lambda w: parts.progress_lines(
+                    report, w, progress.scrollable_content_region.height
+                ),
+                f"While labelling{named}",
+            ),
+            "differences": (
+                lambda w: draw.difference_lines(
+                    level.disagreements,
+                    labels,
+                    "is:disagreement" if level.table.categories == labels.names else "",
+                    w,
+                ),
+                f"Where they differ {fmt.thousands(len(level.disagreements))}",
+            ),
+            "warnings": (
+                lambda w: (
+                    draw.warning_lines(report, kind, w)
+                    if report.primary.coverage.compared
+                    else draw.nothing_labelled(report, spec, w)
+                ),
+                "What it says, and what to beware of",
+            ),
+        }
+        for name, (build, title) in builders.items():
+            self.query_one(f"#{name}", Pane).show(build, title=title)
+        if self.session.blind:
+            self.query_one("#differences", RowPane).show(
+                draw.blind_lines, title="Where they differ"
+            )
+        self.query_one("#differences", RowPane).hint = self.keys.fill(
+            "J judge → people · {list.open} opens"
+        )
+        self.entitle(
+            [
+                Piece(f"  #{found.row.id} ", "quiet"),
+                Piece(spec.title),
+                Piece(" · ", "quiet"),
+                shown_line(found.row.spec.judge_title, limit=60),
+                Piece(" vs people", "quiet"),
+            ],
+            [
+                Piece(
+                    f"{UNSURE[self.settings.idk]}  " if self.settings.idk in UNSURE else "", "warn"
+                ),
+                Piece("blind only  " if self.settings.blind_only else "", "warn"),
+                Piece("intervals follow  " if found.points_only else "", "quiet"),
+                Piece(
+                    f"{fmt.thousands(level.agreement.n)} of {fmt.thousands(level.coverage.total)} "
+                    f"{units[1]} · {fmt.plural(level.agreement.clusters, 'group')}"
+                ),
+            ],
+        )
+
+    def action_level(self) -> None:
+        """Switch between what the metric judges and whole answers."""
+        if self.level is not None:
+            self.level = Level.ANSWERS if self.level is Level.CLAIMS else Level.CLAIMS
+            self._draw()
+
+    def action_part(self, pane: str) -> None:
+        """Enlarge a pane, or give each its place again."""
+        panes = self.query_one(Panes)
+        panes.zoom(None if panes.zoomed == pane else pane)
+        if panes.zoomed == pane:
+            self.query_one(f"#{pane}").focus()
+
+    def action_idk(self) -> None:
+        """Count unsure verdicts in another way."""
+        rules = list(IdkRule)
+        rule = rules[(rules.index(self.settings.idk) + 1) % len(rules)]
+        self.settings = replace(self.settings, idk=rule)
+        self.say(Piece(UNSURE.get(rule, "unsure verdicts count as they are"), "human strong"))
+        self.reload()
+
+    def action_blind_only(self) -> None:
+        """Count only blind verdicts, or all."""
+        self.settings = replace(self.settings, blind_only=not self.settings.blind_only)
+        words = "only blind verdicts count" if self.settings.blind_only else "all verdicts count"
+        self.say(Piece(words, "human strong"))
+        self.reload()
+
+    @on(MatrixPane.Opened)
+    def open_cell(self, event: MatrixPane.Opened) -> None:
+        """List what a cell counts; the chosen one opens in review."""
+        if self._refused("the list"):
+            return
+        if self.agreement is None or self.level is None or self.spec is None:
+            return
+        report = self.agreement.report
+        names = draw.level_of(report, self.level).table.categories
+        human, judge = names[event.row], names[event.column]
+        units = draw.units_of(
+            report, self.agreement.readings, self.level, (judge, human), self.spec
+        )
+        words = units_at(self.level, self.spec)
+        if not units:
+            self.say(Piece(f"no {words[0]} in this cell", "warn"))
+            return
+
+        finding = f"verdict:{judge} human:{human}" if names == self.spec.labels.names else ""
+
+        def chosen(row: str | None) -> None:
+            if row is not None:
+                self.open_unit(units[int(row)])
+
+        self.navigation.open_window(
+            PickDialog(
+                f"judge {judge}, people {human}: {fmt.plural(len(units), *words)}",
+                lambda width: draw.unit_lines(units, finding, width),
+                seen=lambda rows: self._expose([units[row].conversation for row in rows]),
+            ),
+            chosen,
+        )
+
+    @on(WitnessPane.Drawn, "#differences")
+    def note_differences(self, event: WitnessPane.Drawn) -> None:
+        """Remember whose judge was in view."""
+        if self.session.blind or self.agreement is None or self.level is None:
+            return
+        differences = draw.level_of(self.agreement.report, self.level).disagreements
+        self._expose(
+            [differences[row].conversation for row in event.rows if row < len(differences)]
+        )
+
+    def _expose(self, conversations: Sequence[ConversationId]) -> None:
+        """Remember that this reviewer has seen the judge's words on claims of conversations."""
+        if self.agreement is not None:
+            self.session.see_conversations(self.agreement.row.id, conversations)
+
+    @on(RowPane.Chosen, "#differences")
+    def open_difference(self, event: RowPane.Chosen) -> None:
+        """Open a disagreement in review."""
+        if self._refused("the list"):
+            return
+        if self.agreement is not None and self.level is not None:
+            each = draw.level_of(self.agreement.report, self.level).disagreements[event.row]
+            self.open_unit(draw.Unit(each.claim, each.conversation, each.key, each.turn, each.text))
+
+    @holds_keys(can_give_up=True)
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def open_unit(self, unit: draw.Unit) -> None:
+        """Find the conversation of a unit in the run and review it."""
+        session = self.session
+        if session.run is None:
+            return
+        item = await self.read(item_of, session.store, session.run, unit.conversation)
+        if item is not None:
+            session.item, session.claim = item, unit.claim
+            self.post_message(Go("review"))
+
+    def _refused(self, what: str) -> bool:
+        """Refuse, audibly, what tells of single claims, while they are hidden."""
+        if self.session.blind:
+            self.app.bell()
+            self.say(refusal(what))
+        return self.session.blind
+
+    def action_review(self) -> None:
+        """Review this run."""
+        self.post_message(Go("review"))
+
+    @work(exclusive=True, group="export", exit_on_error=False)
+    async def action_export(self) -> None:
+        """Write the report into a new directory."""
+        if self.agreement is None or self._refused("the report"):
+            return
+        run = self.agreement.row.id
+        self.post_message(
+            self.Exported(await self.read(written_report, self.session, run, self.settings))
+        )
+
+    @on(Exported)
+    def show_exported(self, event: Exported) -> None:
+        """Say where the report is."""
+        self.say(*told(event.directory))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what needs a run while there is none."""
+        if action == "level":
+            # Whole answers are something else only where parts of them are judged.
+            return self.is_mounted and self.spec is not None and self.spec.judges == "claim"
+        if action in ("export", "review"):
+            return self.is_mounted and self.agreement is not None
+        return super().check_action(action, parameters)

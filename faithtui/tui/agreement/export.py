@@ -1,0 +1,46 @@
+"""Writing a run's report from a screen."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import RunId
+from faithtui.tui.session import Session
+from faithtui.tui.theme.lines import Piece, shown_line
+
+if TYPE_CHECKING:
+    from faithtui.agreement.report.values.settings import ReportSettings
+
+
+def written_report(session: Session, run: RunId, settings: "ReportSettings | None" = None) -> Path:
+    """Write a run's report, in every format, into a new directory. Meant for a thread.
+
+    Args:
+        session: Where the store is, and where reports go.
+        run: The run.
+        settings: What is asked for; None: the usual.
+
+    Returns:
+        The directory.
+
+    Raises:
+        ExportError: It cannot be written.
+    """
+    from faithtui.engine.review.agreement_report import FILES, write_report
+
+    directory = session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"
+    write_report(session.store, run, tuple(FILES), directory, settings=settings)
+    return directory
+
+
+def told(*directories: Path) -> tuple[Piece, ...]:
+    """Say where reports are; of several, the directory that holds them."""
+    if len(directories) == 1:
+        where, words = directories[0], "report written"
+    else:
+        where, words = directories[0].parent, f"{len(directories)} reports written"
+    return (Piece(words, "good"), Piece(f" · {shown_line(str(where)).text}", "quiet"))
+
+
+def refusal(what: str) -> Piece:
+    """Say why what tells of single claims is refused in blind mode."""
+    return Piece(f"{what} would show the judge's words while you work blind", "warn")

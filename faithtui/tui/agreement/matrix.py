@@ -1,0 +1,121 @@
+"""The confusion matrix, and the keys that move in it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.tui.agreement import matrix_drawing as draw
+from faithtui.tui.metric_view import units_at
+from faithtui.tui.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+CELL = Binding.Group("cell", compact=True)
+
+
+class MatrixPane(Pane):
+    """The confusion matrix, one cell chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "enter",
+            "open",
+            "list units",
+            tooltip="List what the cell counts",
+            id="agreement.open-cell",
+        ),
+        Binding(
+            "left",
+            "cell(0,-1)",
+            "left",
+            group=CELL,
+            key_display="←",
+            tooltip="Cell to the left",
+            id="agreement.cell-left",
+        ),
+        Binding(
+            "right",
+            "cell(0,1)",
+            "right",
+            group=CELL,
+            key_display="→",
+            tooltip="Cell to the right",
+            id="agreement.cell-right",
+        ),
+        Binding(
+            "up,k",
+            "cell(-1,0)",
+            "up",
+            group=CELL,
+            key_display="↑",
+            tooltip="Cell above",
+            id="agreement.cell-up",
+        ),
+        Binding(
+            "down,j",
+            "cell(1,0)",
+            "down",
+            group=CELL,
+            key_display="↓",
+            tooltip="Cell below",
+            id="agreement.cell-down",
+        ),
+    ]
+
+    @dataclass
+    class Opened(Message):
+        """What a cell counts is wanted: row people's label, column the judge's."""
+
+        row: int
+        column: int
+
+    def __init__(self) -> None:
+        super().__init__(id="matrix", title="Confusion · counts")
+        self.cell = (0, 0)
+        self._level: LevelReport | None = None
+        self._spec: MetricSpec | None = None
+
+    def show_level(self, level: LevelReport, spec: "MetricSpec") -> None:
+        """Draw the matrix of a level."""
+        last = len(level.table.categories) - 1
+        self.cell = (min(self.cell[0], last), min(self.cell[1], last))
+        self._level, self._spec = level, spec
+        self.show(
+            lambda width: draw.matrix_lines(level, self.cell, self.has_focus, spec.labels, width),
+            title=f"Confusion · {units_at(level.level, spec)[1]}",
+        )
+
+    def on_focus(self) -> None:
+        """Draw the chosen cell strongly."""
+        self._again()
+
+    def on_blur(self) -> None:
+        """Draw the chosen cell quietly."""
+        self._again()
+
+    def action_cell(self, down: int, right: int) -> None:
+        """Choose a cell beside."""
+        if self._level is not None:
+            last = len(self._level.table.categories) - 1
+            self.cell = (
+                max(0, min(last, self.cell[0] + down)),
+                max(0, min(last, self.cell[1] + right)),
+            )
+            self._again()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide keys of cells while there are none."""
+        return self._level is not None if action in ("cell", "open") else True
+
+    def action_open(self) -> None:
+        """Ask for what the cell counts."""
+        if self._level is not None:
+            self.post_message(self.Opened(*self.cell))
+
+    def _again(self) -> None:
+        if self._level is not None and self._spec is not None:
+            self.show_level(self._level, self._spec)

@@ -1,0 +1,468 @@
+"""Lines of the agreement screen. Every number comes with its n; a missing one with its reason."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from faithtui.agreement.labelled_units import RunReadings
+from faithtui.agreement.report.level_figures import PASS
+from faithtui.agreement.report.report_warnings import headline
+from faithtui.agreement.report.values.levels import Detection, Disagreement, LevelReport
+from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.values.settings import IntervalMethod, Level, Severity
+from faithtui.agreement.statistics.idk_recoding import recode
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.label_sets import LabelSet
+from faithtui.tui.agreement.parts_drawing import estimate_line, heat, next_lines
+from faithtui.tui.metric_view import counted, units_at
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+PAD = (Piece(" "),)
+MOST_LISTED = 500
+"""Units of a list that are drawn: ten thousand hold the screen up, and nobody reads so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A claim or an answer, to be listed and opened."""
+
+    claim: ClaimId | None
+    """None for an answer."""
+    conversation: ConversationId
+    key: str
+    turn: int
+    text: str
+
+
+def level_of(report: AgreementReport, level: Level) -> LevelReport:
+    """Give the figures of a level."""
+    return report.claims if level is Level.CLAIMS else report.answers
+
+
+def units_of(
+    report: AgreementReport,
+    readings: RunReadings,
+    level: Level,
+    cell: tuple[str, str],
+    spec: "MetricSpec",
+) -> tuple[Unit, ...]:
+    """List what a cell of the matrix counts, (judge, people), in the order of the readings."""
+    judge, human = cell
+    passing = report.passing
+    if level is Level.CLAIMS:
+        rule, labels = report.settings.idk, spec.labels
+        read = {name: recode(name, rule, labels, passing) for name in labels.names}
+        drawn = report.claims.coverage.outside > 0
+        return tuple(
+            Unit(each.claim, each.conversation, each.key, each.turn, each.text)
+            for each in readings.claims
+            if read.get(each.judge or "") == judge
+            and read.get(each.human or "") == human
+            and (not drawn or each.position is not None)
+        )
+    return tuple(
+        Unit(
+            None,
+            each.conversation,
+            each.key,
+            each.turn,
+            f"score {fmt.score(each.score)} over {counted(each.claims, spec)}",
+        )
+        for each in readings.answers
+        if each.passes is not None
+        and each.claims
+        and each.human is not None
+        and (each.passes == (judge == PASS))
+        and ((each.human in passing) == (human == PASS))
+    )
+
+
+def _matrix_room(level: LevelReport, width: int) -> tuple[int, int, int, bool]:
+    """Share a line of the matrix out.
+
+    Returns:
+        Cells of a count and the name above it, of a name, and of a sum; and whether counts keep all
+        digits. Else they are 69k: the first three digits of five would look like another count.
+    """
+    names, ends = level.table.categories, 2 if any(level.unjudged) else 1
+    longest = max(5, *(len(name) + 2 for name in names))
+    largest, n = len(str(max(level.table.columns, default=0))), len(str(level.table.n))
+    found = (0, 0, 0, False)
+    for whole, named in ((True, longest), (True, 7), (False, longest), (False, 7)):
+        digits, total = (largest, n) if whole else (min(largest, 4), min(n, 4))
+        for head, end in ((8, 6), (7, 6), (7, 5), (6, 5)):
+            found = (max(min(named, longest), digits + 2), head, max(end, total + 1), whole)
+            if 1 + head + found[0] * len(names) + 2 + ends * found[2] <= width:
+                return found
+    return found
+
+
+def matrix_lines(
+    level: LevelReport, cell: tuple[int, int], focused: bool, labels: LabelSet, width: int
+) -> list[Line]:
+    """Draw the confusion matrix, people down and judge across, one cell chosen."""
+    names = level.table.categories
+    counts = level.table.counts
+    missing = any(level.unjudged)
+    most = max(map(max, counts), default=0)
+    size, head, end, whole = _matrix_room(level, width)
+
+    def write(count: int) -> str:
+        return str(count) if whole or count < 10_000 else fmt.compact(count)
+
+    def sums(total: int, none: int) -> list[Piece]:
+        pieces = [Piece(" │", "quiet"), Piece(fit(write(total), end, right=True))]
+        return [*pieces, Piece(fit(write(none), end, right=True), "warn")] if missing else pieces
+
+    lines = [
+        line(Piece(f" {'':<{head}}{'judge':^{size * len(names)}}", "quiet")),
+        Line(
+            (
+                Piece(f" {'people':<{head}}", "quiet"),
+                *(
+                    Piece(f" {fit(name, size - 1, right=True)}", fmt.look(name, labels))
+                    for name in names
+                ),
+                Piece(" │", "quiet"),
+                Piece(fit("all", end, right=True), "quiet"),
+                *([Piece(fit("none", end, right=True), "warn")] if missing else []),
+            )
+        ),
+    ]
+    for row, human in enumerate(names):
+        pieces = [Piece(f" {fit(human, head)}", fmt.look(human, labels))]
+        for column, count in enumerate(counts[row]):
+            chosen = (row, column) == cell
+            look = "strong" if row == column else ""
+            body = f"[{write(count)}]" if chosen else f"{write(count)}{heat(count, most)}"
+            shade = "key" if chosen and focused else look
+            pieces.append(Piece(fit(body, size, right=True), shade))
+        lines.append(Line((*pieces, *sums(sum(counts[row]), level.unjudged[row]))))
+    pieces = [Piece(f" {'all':<{head}}", "quiet")]
+    pieces += [Piece(fit(f"{write(total)} ", size, right=True)) for total in level.table.columns]
+    lines.append(Line((*pieces, *sums(level.table.n, sum(level.unjudged)))))
+    if missing:
+        lines += wrap(
+            [Piece("none: the judge gave no verdict; in no coefficient", "quiet")], width, first=PAD
+        )
+    return lines
+
+
+def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -> list[Line]:
+    """Draw the coefficients."""
+    lines = [
+        *estimate_line("agreement", level.percent, width, name_width=9),
+        *estimate_line("kappa", level.cohen_kappa, width, name_width=9),
+        *estimate_line("AC1", level.gwet_ac1, width, name_width=9),
+        *estimate_line("alpha", level.krippendorff_alpha, width, name_width=9),
+    ]
+    if level.chance is not None:
+        words = f"{level.chance:.3f} agreement would come by chance"
+        lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    if level.level is Level.CLAIMS and report.humans is not None:
+        lines += estimate_line("people α", report.humans.krippendorff_alpha, width, name_width=9)
+    groups = fmt.plural(level.agreement.clusters, "group")
+    way = f"leaving out one of {groups} at a time"
+    if report.settings.interval is IntervalMethod.BOOTSTRAP:
+        way = f"{report.settings.resamples} draws of {groups}, seed {report.settings.seed}"
+    words = f"in brackets: {report.level:.0%} interval, {way}"
+    if level.agreement.weighted is not None:
+        words += "; weighted by the sample, the counts beside are not"
+    lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    return lines
+
+
+_COLUMNS = (("prec", 6), ("recall", 7), ("F1", 6), ("n", 5))
+
+
+def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
+    """Draw precision, recall and F1 of each label, then their intervals."""
+    head = [Piece(fit(name, size, right=True), "quiet") for name, size in _COLUMNS]
+    lines = [Line((Piece(f" {'':<5}", "quiet"), *head))]
+    for each in level.classes:
+        figures = (each.precision, each.recall, each.f1)
+        cells = [fmt.number(figure.value, 3) for figure in figures] + [fmt.compact(each.human)]
+        body = [
+            Piece(fit(cell, size, right=True))
+            for cell, (_, size) in zip(cells, _COLUMNS, strict=True)
+        ]
+        lines.append(Line((Piece(f" {fit(each.label, 5)}", fmt.look(each.label, labels)), *body)))
+    words = "n: units people gave that label"
+    if level.agreement.weighted is not None:
+        words += ", counted; the shares are weighted by the sample"
+    lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    for each in level.classes:
+        for name, figure in (("prec", each.precision), ("recall", each.recall), ("F1", each.f1)):
+            lines += estimate_line(
+                f"{fmt.letter(each.label, labels)} {name}", figure, width, name_width=8
+            )
+    return lines
+
+
+def detection_lines(level: LevelReport, width: int) -> list[Line]:
+    """Draw how well the judge finds what is bad, with and without what is unsure."""
+    lines = _detection(level.strict, width)
+    if level.lenient is not None and level.lenient.positive != level.strict.positive:
+        lines += [BLANK, *_detection(level.lenient, width)]
+    if level.agreement.weighted is not None:
+        words = "hits, alarms and misses are counted; the shares are weighted by the sample"
+        lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    return lines
+
+
+def _detection(found: Detection, width: int) -> list[Line]:
+    words = " or ".join(found.positive)
+    return [
+        *wrap(
+            [
+                Piece("to find: ", "quiet"),
+                Piece(words, "bad strong"),
+                Piece(f"  hit {found.tp} · false alarm {found.fp} · missed {found.fn}", "quiet"),
+            ],
+            width - 1,
+            first=PAD,
+        ),
+        *estimate_line("precision", found.precision, width),
+        *estimate_line("recall", found.recall, width),
+        *estimate_line("F1", found.f1, width),
+        *estimate_line("specificity", found.specificity, width),
+        *estimate_line("MCC", found.mcc, width),
+    ]
+
+
+def score_lines(report: AgreementReport, width: int) -> list[Line]:
+    """Draw the judge's scores against people's ratings of whole answers."""
+    scores = report.scores
+    left_out = [
+        f"{fmt.thousands(count)} {what}"
+        for count, what in (
+            (scores.vacuous, "with nothing judged"),
+            (scores.unscored, "without a score"),
+        )
+        if count
+    ]
+    lines = wrap(
+        [
+            Piece(f"{fmt.plural(scores.answers, 'answer')} rated by people", "quiet"),
+            Piece(f"; left out: {', '.join(left_out)}" if left_out else "", "quiet"),
+        ],
+        width - 1,
+        first=PAD,
+    )
+    lines += estimate_line("Spearman", scores.spearman, width, name_width=8)
+    lines += estimate_line("AUROC", scores.auroc, width, name_width=8)
+    if scores.judge_mean is not None and scores.human_mean is not None:
+        lines += wrap(
+            [
+                Piece(f"mean: judge {scores.judge_mean:.2f}, people {scores.human_mean:.2f}"),
+                Piece(f" n={scores.spearman.n}", "quiet"),
+            ],
+            width - 1,
+            first=PAD,
+        )
+    return lines
+
+
+def coverage_lines(
+    report: AgreementReport, level: LevelReport, spec: "MetricSpec", width: int
+) -> list[Line]:
+    """Draw what became of every unit, and how steady the judge is."""
+    coverage = level.coverage
+    rows = (
+        ("compared", coverage.compared, ""),
+        ("not of the sample", coverage.outside, "warn"),
+        ("same label", coverage.agreed, "good"),
+        ("overridden", coverage.overridden, "bad"),
+        ("unreviewed", coverage.unreviewed, "quiet"),
+        (" put off", coverage.skipped, "warn"),
+        (" in bulk", coverage.bulk, "warn"),
+        (" stale", coverage.stale, "warn"),
+        ("not fair to judge", coverage.not_a_claim, "warn"),
+        ("judge gave none", coverage.no_verdict, "warn"),
+        (f"no {spec.units[1]}", coverage.vacuous, "warn"),
+        ("no score", coverage.unscored, "warn"),
+        ("other words", coverage.other_words, "warn"),
+        ("by 2+ people", coverage.several_reviewers, "quiet"),
+    )
+    lines = [
+        line(
+            Piece(f" {fit(f'all {units_at(level.level, spec)[1]}', 18)}", "quiet"),
+            Piece(f"{coverage.total:>6}", "strong"),
+        )
+    ]
+    lines += [
+        line(Piece(f" {fit(name, 18)}", "quiet"), Piece(f"{count:>6}", look))
+        for name, count, look in rows
+        if count or name in ("compared", "unreviewed")
+    ]
+    if level.level is Level.CLAIMS and report.consistency.repeated:
+        steady = report.consistency
+        lines += wrap(
+            [
+                Piece(
+                    f"{steady.steady} of {steady.repeated} {spec.units[1]} in several windows got "
+                    "the same label in all of them",
+                    "quiet",
+                )
+            ],
+            width - 1,
+            first=PAD,
+        )
+        lines += estimate_line("steady", steady.share, width)
+    return lines
+
+
+def section(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
+    """Put a heading above lines, or leave both out."""
+    return [BLANK, line(Piece(f" {name}", "strong")), *lines] if wanted else []
+
+
+def warning_lines(report: AgreementReport, level: Level, width: int) -> list[Line]:
+    """Draw the headline and the warnings, most severe first."""
+    lines = wrap([shown_line(headline(level_of(report, level)), "strong")], width - 1, first=PAD)
+    marks = {
+        Severity.BLOCKING: ("!!", "bad"),
+        Severity.CAUTION: ("! ", "warn"),
+        Severity.INFO: ("i ", "quiet"),
+    }
+    tips = next_lines(report, level, width)
+    for warning in report.warnings:
+        if warning.level not in (None, level):
+            continue
+        if warning.severity is Severity.INFO:
+            # What to do comes before what is merely good to know.
+            lines += tips
+            tips = []
+        mark, look = marks[warning.severity]
+        lines += wrap([shown_line(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
+    lines += tips
+    mark, look = marks[Severity.INFO]
+    lines += wrap([Piece(passing_words(report))], width - 1, first=[Piece(f" {mark} ", look)])
+    return lines
+
+
+def passing_words(report: AgreementReport) -> str:
+    """Say what makes an answer pass in this run."""
+    failing = [name for name in report.claims.table.categories if name not in report.passing]
+    words = f"{' and '.join(report.passing)} {'passes' if len(report.passing) == 1 else 'pass'}"
+    if failing:
+        words += f", {' and '.join(failing)} {'fails' if len(failing) == 1 else 'fail'}"
+    if report.bar is None:
+        return f"In this run {words}; there is no threshold, so no answer passes by the judge."
+    return (
+        f"In this run {words}: an answer passes by people when their label does, and by the judge "
+        f"when its score reaches {report.bar:.2f}."
+    )
+
+
+def blind_lines(width: int) -> list[Line]:
+    """Say why no single claim is listed."""
+    words = "Hidden while you work blind: what judge and people said of single claims. Totals stay."
+    return [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
+
+
+def difference_lines(
+    differences: Sequence[Disagreement], labels: LabelSet, words: str, width: int
+) -> list[Line]:
+    """List where judge and people differ, as far as anybody reads on.
+
+    Args:
+        differences: All of them.
+        labels: What both could say.
+        words: The filter that finds the rest; "" without one.
+        width: Cells of a line.
+    """
+    if not differences:
+        return wrap([Piece("none among what was compared", "quiet")], width - 1, first=PAD)
+    lines = []
+    for row, each in enumerate(differences[:MOST_LISTED]):
+        first = (
+            Piece(" "),
+            Piece(fit(fmt.letter(each.judge, labels), 1), f"strong {fmt.look(each.judge, labels)}"),
+            Piece(" → "),
+            Piece(fmt.letter(each.human, labels), "human strong"),
+            Piece("  "),
+        )
+        key = shown_line(each.key, "quiet", limit=24)
+        text = shown_line(each.text, limit=400)
+        lines += wrap(
+            [text, Piece(f"  {key.text} turn {each.turn + 1}", "quiet")],
+            width - 1,
+            first=first,
+            row=row,
+            most=2,
+        )
+    return lines + _more(len(differences), words, width)
+
+
+def _more(count: int, words: str, width: int) -> list[Line]:
+    """Say how the rest of a long list is found."""
+    if count <= MOST_LISTED:
+        return []
+    pieces = [Piece(f"… and {count - MOST_LISTED:,} more", "quiet")]
+    if words:
+        pieces += [
+            Piece("; the list of conversations finds them by ", "quiet"),
+            Piece(words, "key"),
+        ]
+    else:
+        pieces.append(Piece("; the report's CSV has them all", "quiet"))
+    return wrap(pieces, width - 1, first=PAD)
+
+
+def unit_lines(units: Sequence[Unit], words: str, width: int) -> list[Line]:
+    """List what a cell counts, as far as anybody reads on.
+
+    Args:
+        units: All of them.
+        words: The filter that finds the rest; "" without one.
+        width: Cells of a line.
+    """
+    lines = []
+    for row, unit in enumerate(units[:MOST_LISTED]):
+        lines += wrap(
+            [
+                shown_line(unit.text, limit=400),
+                Piece(f"  {shown_line(unit.key, limit=40).text} turn {unit.turn + 1}", "quiet"),
+            ],
+            width - 1,
+            first=PAD,
+            row=row,
+            most=3,
+        )
+    return lines + _more(len(units), words, width)
+
+
+def nothing_labelled(report: AgreementReport, spec: "MetricSpec", width: int) -> list[Line]:
+    """Say what to do where nothing can be compared yet."""
+    return [
+        BLANK,
+        line(Piece("  Nothing to compare yet.", "strong")),
+        BLANK,
+        *wrap(
+            [
+                Piece(
+                    f"This run has {counted(report.claims.coverage.total, spec)}, and no "
+                    f"{spec.units[0]} has a person's verdict. Unreviewed is not agreed, so there "
+                    "is no figure."
+                )
+            ],
+            width - 2,
+            first=[Piece("  ")],
+        ),
+        BLANK,
+        *wrap(
+            [Piece("Review some of it: one key gives a verdict.")],
+            width - 2,
+            first=[Piece("  ")],
+        ),
+        *wrap(
+            [Piece("Labels that came with the data are read at import.", "quiet")],
+            width - 2,
+            first=[Piece("  ")],
+        ),
+    ]

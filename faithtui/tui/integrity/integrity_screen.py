@@ -1,0 +1,421 @@
+"""What looks wrong in a run: kinds of findings, and the claims behind them as a queue."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.findings import FindingKind
+from faithtui.store.records import FindingRow, FindingSummary, RunRow
+from faithtui.tui.integrity.drawing import (
+    BLIND_WORDS,
+    Choice,
+    blind_lines,
+    choices,
+    detail_lines,
+    entry_lines,
+    kind_lines,
+)
+from faithtui.tui.messages import Go
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.runs.drawing import run_crumbs
+from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.screen.dialogs import ConfirmDialog, PickDialog
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.session import Session
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme import layouts
+from faithtui.tui.theme.lines import BLANK, Line, Piece, line
+from faithtui.tui.widgets.pane import Pane, RowPane
+from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.seen_panes import WitnessPane
+
+if TYPE_CHECKING:
+    from faithtui.engine.integrity.run_checks import BackgroundCheck
+
+FEW = 20
+"""Entries shown beside a kind."""
+MOST_LISTED = 200
+"""Entries in the list of a kind; `faithtui check` prints all of them."""
+MOST_SUSPICIOUS = 500
+"""Claims in the order by suspicion: more than anybody reviews before running it again."""
+CHECKED_AT_ONCE = 100
+"""So few conversations are checked without being asked; more take time that others may need."""
+FOLLOW_S = 0.25
+
+
+class IntegrityScreen(FaithScreen):
+    """Kinds of findings with counts, and what each means."""
+
+    TITLE_WORDS: ClassVar[str] = "INTEGRITY"
+    HELP_WORDS: ClassVar[str] = (
+        "What looks wrong in what the judge said: verdicts that are missing, unreadable, that flip "
+        "between windows or go against their own reason, claims the answer does not make, facts "
+        "of a passage that no truth covers, and windows and turns that were left out. Each is "
+        "found by counting or by comparing words, so it is a place to look at and not a verdict. "
+        "{list.open} reviews exactly the claims of a kind. Such a queue, and suspicious first, are "
+        "convenience orders: what is labelled there says nothing certain about the rest."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "l",
+            "entries",
+            "entries",
+            tooltip="List the entries of the chosen kind",
+            id="integrity.entries",
+        ),
+        Binding(
+            "s",
+            "suspicious",
+            "suspicious first",
+            tooltip="Review the most suspicious claims first: a convenience order",
+            id="integrity.suspicious",
+        ),
+        Binding(
+            "c",
+            "check",
+            "check/stop",
+            tooltip="Check what is not checked yet, or stop that",
+            id="integrity.check",
+        ),
+    ]
+
+    kinds = getters.query_one("#list", RowPane)
+    detail = getters.query_one("#detail", Pane)
+
+    @dataclass
+    class Loaded(Message):
+        """The counts of a run were read."""
+
+        run: RunRow | None
+        summary: FindingSummary
+
+    @dataclass
+    class Previewed(Message):
+        """The first entries of a kind were read."""
+
+        choice: Choice
+        rows: Sequence[FindingRow]
+
+    @dataclass
+    class Listed(Message):
+        """The entries of a kind were read for choosing one."""
+
+        kind: FindingKind
+        rows: Sequence[FindingRow]
+        total: int
+
+    @dataclass
+    class Queued(Message):
+        """Claims to review were read."""
+
+        queue: ClaimQueue
+        start: ClaimId | None
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.run_row: RunRow | None = None
+        self.summary = FindingSummary(0, 0, {})
+        self.checks: BackgroundCheck | None = None
+        self.seen_by: ClaimQueue | str | None = None
+        """The blind work during which somebody agreed to see findings."""
+        self._shown: Choice | None = None
+        self._previewed: Sequence[FindingRow] = ()
+        """Entries that are drawn beside the chosen kind."""
+
+    def make_panes(self) -> Panes:
+        """Make the list of kinds and what the chosen one means."""
+        return Panes(
+            RowPane(id="list", title="What looks wrong"),
+            WitnessPane(id="detail", title="What it means"),
+            planner=layouts.beside,
+        )
+
+    def on_mount(self) -> None:
+        """Begin in the list."""
+        self.kinds.focus()
+        self.set_interval(FOLLOW_S, self.follow_checks)
+        super().on_mount()
+
+    def on_unmount(self) -> None:
+        """Leave no thread behind."""
+        if self.checks is not None:
+            self.checks.cancel()
+
+    @property
+    def run_id(self) -> RunId | None:
+        """The run whose findings are shown."""
+        return None if self.run_row is None else self.run_row.id
+
+    @property
+    def veiled(self) -> bool:
+        """Whether somebody works blind and has not agreed to see findings."""
+        return self.session.blind and self.seen_by != (self.session.claims or "blind")
+
+    @property
+    def choice(self) -> Choice | None:
+        """The chosen row."""
+        rows = () if self.veiled else choices(self.summary)
+        return rows[min(self.kinds.cursor, len(rows) - 1)] if rows else None
+
+    # Reading
+
+    def reload(self) -> None:
+        """Read the counts again."""
+        self.load()
+
+    @work(exclusive=True, group="summary", exit_on_error=False)
+    async def load(self) -> None:
+        """Read the counts of the run."""
+        store = self.session.store
+        run = self.session.run or await self.read(store.runs.last_id)
+        if run is None:
+            self.post_message(self.Loaded(None, FindingSummary(0, 0, {})))
+            return
+        row = await self.read(store.runs.row, run)
+        self.post_message(self.Loaded(row, await self.read(store.findings.summary, run)))
+
+    @on(Loaded)
+    def show_loaded(self, event: Loaded) -> None:
+        """Draw the counts; check a few conversations without being asked."""
+        before = self.run_id
+        self.run_row, self.summary = event.run, event.summary
+        fresh = self.run_id != before
+        if fresh and self.checks is not None:
+            self.checks.cancel()
+            self.checks = None
+        if self.checks is None and 0 < event.summary.waiting <= CHECKED_AT_ONCE:
+            self._begin_checks()
+        self._draw(fresh=fresh)
+
+    @work(exclusive=True, group="entries", exit_on_error=False)
+    async def preview(self, run: RunId, choice: Choice, kind: FindingKind) -> None:
+        """Read the first entries of a kind."""
+        findings = self.session.store.findings
+        ids = await self.read(findings.ids, run, kind)
+        self.post_message(self.Previewed(choice, await self.read(findings.rows, ids[:FEW])))
+
+    @on(Previewed)
+    def show_previewed(self, event: Previewed) -> None:
+        """Draw entries, unless another kind was chosen meanwhile."""
+        if event.choice == self.choice:
+            self._draw_detail(event.choice, event.rows)
+
+    @holds_keys(can_give_up=True)
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def list_entries(self, run: RunId, kind: FindingKind) -> None:
+        """Read the entries of a kind for choosing one."""
+        findings = self.session.store.findings
+        ids = await self.read(findings.ids, run, kind)
+        rows = await self.read(findings.rows, ids[:MOST_LISTED])
+        self.post_message(self.Listed(kind, rows, len(ids)))
+
+    @holds_keys(can_give_up=True)
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def queue_up(
+        self, run: RunId, kind: FindingKind | None, start: ClaimId | None = None
+    ) -> None:
+        """Read the claims to review."""
+        findings = self.session.store.findings
+        entries: tuple[tuple[ItemId, ClaimId], ...]
+        if kind is None:
+            entries = await self.read(findings.suspicious, run, MOST_SUSPICIOUS)
+            title = "suspicious first"
+        else:
+            entries = await self.read(findings.claims, run, kind)
+            title = WORDS[kind].title
+        self.post_message(self.Queued(ClaimQueue(title, run, entries, tells=True), start))
+
+    @on(Queued)
+    def review(self, event: Queued) -> None:
+        """Review the claims."""
+        if not event.queue.entries:
+            self.say(Piece("nothing is known against any claim of this run", "warn"))
+            return
+        self.session.take_queue(event.queue, event.start)
+        self.post_message(Go("review"))
+
+    @on(Listed)
+    def pick_entry(self, event: Listed) -> None:
+        """Let an entry be chosen and open it."""
+        rows = event.rows
+
+        def build(width: int) -> list[Line]:
+            lines = [each for at, row in enumerate(rows) for each in entry_lines(row, width, at)]
+            if event.total > len(rows):
+                words = f" {event.total - len(rows)} more: faithtui check prints all of them"
+                lines += [BLANK, line(Piece(words, "quiet"))]
+            return lines
+
+        def chosen(answer: str | None) -> None:
+            if answer is not None and int(answer) < len(rows):
+                self._open(event.kind, rows[int(answer)])
+
+        title = f"{fmt.plural(event.total, 'entry', 'entries')} · {WORDS[event.kind].title}"
+
+        def seen(places: Sequence[int]) -> None:
+            self._expose([rows[place] for place in places])
+
+        self.navigation.open_window(PickDialog(title, build, seen=seen), chosen)
+
+    def _open(self, kind: FindingKind, row: FindingRow) -> None:
+        """Review the claim of an entry among those of its kind, else its conversation."""
+        if self.run_id is None:
+            return
+        if row.finding.claim is not None:
+            self.queue_up(self.run_id, kind, row.finding.claim)
+            return
+        session = self.session
+        session.choose_run(self.run_id)
+        session.leave_queue()
+        session.item, session.claim, session.turn = row.item, None, row.finding.turn
+        self.post_message(Go("review"))
+
+    # Checks
+
+    def action_check(self) -> None:
+        """Check what is unchecked, or stop that."""
+        if self.checks is not None and not self.checks.snapshot().finished:
+            self.checks.cancel()
+            words = "stopping; what is checked is kept, {integrity.check} goes on"
+            self.say(Piece(self.keys.fill(words)))
+        elif self.summary.waiting:
+            self._begin_checks()
+        else:
+            self.say(Piece("everything that is judged is checked"))
+
+    def _begin_checks(self) -> None:
+        from faithtui.engine.integrity.run_checks import BackgroundCheck
+
+        if self.run_id is not None:
+            self.checks = BackgroundCheck(self.session.store, self.run_id)
+            self.checks.start()
+
+    def follow_checks(self) -> None:
+        """Show how the checks go on."""
+        checks = self.checks
+        if checks is None:
+            return
+        if checks.bug is not None:
+            raise checks.bug
+        if not self.is_current:
+            return
+        self._draw_kinds()
+        if checks.snapshot().finished:
+            self.checks = None if checks.snapshot().error is None else checks
+            self.reload()
+
+    # Choosing
+
+    @on(RowPane.Moved, "#list")
+    def follow(self) -> None:
+        """Explain the kind that was chosen."""
+        self._explain()
+
+    @on(RowPane.Chosen, "#list")
+    def choose(self) -> None:
+        """Review the claims of the chosen kind, or list what is not about claims."""
+        if self.veiled:
+            self._unveil()
+            return
+        choice = self.choice
+        if choice is None or self.run_id is None:
+            return
+        if choice.kind is None or (choice.count is not None and choice.count.claims):
+            self.queue_up(self.run_id, choice.kind)
+        else:
+            self.list_entries(self.run_id, choice.kind)
+
+    def action_entries(self) -> None:
+        """List the entries of the chosen kind."""
+        choice = self.choice
+        if choice is not None and choice.kind is not None and self.run_id is not None:
+            self.list_entries(self.run_id, choice.kind)
+
+    def action_suspicious(self) -> None:
+        """Review the most suspicious claims first."""
+        if self.veiled:
+            self._unveil()
+        elif self.run_id is not None:
+            self.queue_up(self.run_id, None)
+
+    def _unveil(self) -> None:
+        def answered(answer: str | None) -> None:
+            if answer == "yes":
+                self.seen_by = self.session.claims or "blind"
+                self._draw(fresh=True)
+
+        self.navigation.open_window(
+            ConfirmDialog("See findings while blind?", BLIND_WORDS[0]), answered
+        )
+
+    # Drawing
+
+    def _draw(self, *, fresh: bool) -> None:
+        if not self.session.blind:
+            self.seen_by = None
+        self._draw_kinds()
+        if fresh:
+            self.kinds.move_to(0)
+            self._shown = None
+        self._explain()
+        crumbs = [] if self.run_row is None else run_crumbs(self.run_row)
+        blind = [Piece("BLIND", "warn strong")] if self.veiled else []
+        self.entitle(crumbs, blind or [Piece("places to look at, not verdicts", "quiet")])
+        self.refresh_bindings()
+
+    def _draw_kinds(self) -> None:
+        if self.veiled:
+            self.kinds.show(lambda width: blind_lines(width, self.keys), title="Hidden while blind")
+            return
+        if self.run_id is None:
+            told = " There is no run yet: {go.runs}, then {runs.new} starts one."
+            words = [BLANK, line(*self.keys.pieces(told, "strong"))]
+            self.kinds.show(lambda _width: words, title="What looks wrong")
+            return
+        summary = self.summary
+        checks = None if self.checks is None else self.checks.snapshot()
+        total = sum(count.entries for count in summary.counts.values())
+        self.kinds.show(
+            lambda width: kind_lines(summary, checks, width, self.keys),
+            title=f"What looks wrong · {fmt.plural(total, 'finding')}",
+        )
+
+    def _explain(self) -> None:
+        choice = self.choice
+        if choice is not None and choice == self._shown:
+            return
+        self._draw_detail(choice, ())
+        self._shown = choice
+        if choice is not None and choice.kind is not None and self.run_id is not None:
+            self.preview(self.run_id, choice, choice.kind)
+
+    @on(WitnessPane.Drawn, "#detail")
+    def note_seen(self, event: WitnessPane.Drawn) -> None:
+        """Remember whose findings were in view."""
+        self._expose([self._previewed[row] for row in event.rows if row < len(self._previewed)])
+
+    def _expose(self, rows: Sequence[FindingRow]) -> None:
+        """Remember that this reviewer knows what looks wrong here, and so what the judge said."""
+        self.session.see([row.item for row in rows])
+
+    def _draw_detail(self, choice: Choice | None, rows: Sequence[FindingRow]) -> None:
+        title = "What it means"
+        self._previewed = rows
+        if choice is not None:
+            title = "suspicious first" if choice.kind is None else WORDS[choice.kind].title
+        self.detail.show(
+            lambda width: detail_lines(choice, rows, width, self.keys), title=title, keep=False
+        )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what cannot be done now."""
+        if action in ("entries", "suspicious"):
+            return not self.veiled and bool(self.summary.counts)
+        return super().check_action(action, parameters)

@@ -1,0 +1,223 @@
+"""Every key of the app, found in the classes themselves: for docs, key maps and their checks.
+
+Nothing here is a list by hand. A screen or a pane added later is found, being a class of the
+package; which panes a screen can have follows from what its modules know.
+"""
+
+import importlib
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import ModuleType
+
+from textual.app import App
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
+
+import faithtui.tui
+from faithtui.tui import screen_catalog
+from faithtui.tui.keymap.key_names import KeyNames, display
+
+_PACKAGE = "faithtui.tui."
+_WIDGETS = f"{_PACKAGE}widgets."
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A place that has keys: a pane, a screen, the app."""
+
+    title: str
+    keys: Mapping[str, tuple[str, ...]]
+    """Ids by key, as they are by default."""
+
+
+Chain = tuple[Node, ...]
+"""Nodes whose keys work at the same time, the focused one first."""
+
+
+@lru_cache(maxsize=1)
+def owners() -> tuple[type[DOMNode], ...]:
+    """List the classes that have keys of their own: the app, main screens as `g` lists them, rest.
+
+    Imports every module of the app, which takes a while.
+    """
+    found: set[type[DOMNode]] = set()
+    for module in _modules():
+        for each in vars(module).values():
+            if _is_ours(each) and each.__dict__.get("BINDINGS"):
+                found.add(each)
+    main = [screen_catalog.main_screen(name) for name in screen_catalog.LETTERS]
+
+    def place(kind: type[DOMNode]) -> tuple[int, int, str]:
+        rank = 0 if issubclass(kind, App) else 1 if kind.__name__ == "FaithScreen" else 3
+        return (2, main.index(kind), "") if kind in main else (rank, 0, title_of(kind))
+
+    return tuple(sorted(found, key=place))
+
+
+def title_of(kind: type[DOMNode]) -> str:
+    """Name a class for people: `ClaimList` is `Claim list`."""
+    if issubclass(kind, App):
+        return "Everywhere"
+    if kind.__name__ == "FaithScreen":
+        return "Every screen"
+    words = re.findall(r"[A-Z][a-z]*", kind.__name__)
+    if words[-1] == "Screen" and len(words) > 1:
+        words.pop()
+    return " ".join(words).capitalize()
+
+
+def every_binding() -> Iterator[tuple[str, Binding]]:
+    """List bindings by class, in the order they were written; inherited ones only once."""
+    for kind in owners():
+        for binding in kind.__dict__["BINDINGS"]:
+            if isinstance(binding, Binding):
+                yield title_of(kind), binding
+
+
+@lru_cache(maxsize=1)
+def default_keys() -> Mapping[str, tuple[str, ...]]:
+    """Give the keys of every id, as they are by default."""
+    found: dict[str, dict[str, None]] = {}
+    for _, binding in every_binding():
+        if binding.id is not None:
+            for key in binding.key.split(","):
+                found.setdefault(binding.id, {})[long_name(key)] = None
+    return {name: tuple(keys) for name, keys in found.items()}
+
+
+@lru_cache(maxsize=1)
+def chains() -> tuple[Chain, ...]:
+    """List which keys work together: for every screen, with none and with each pane focused."""
+    app = next(kind for kind in owners() if issubclass(kind, App))
+    found: list[Chain] = []
+    for screen in screens():
+        # Keys stop at a window above a screen.
+        outer: Chain = (node_of(screen),)
+        if not issubclass(screen, ModalScreen):
+            outer = (*outer, node_of(app))
+        found.append(outer)
+        found += [(node_of(pane), *outer) for pane in panes_of(screen)]
+    return tuple(found)
+
+
+def screens() -> list[type[DOMNode]]:
+    """List all screens, windows above others too, but those that others extend."""
+    found = {
+        each
+        for module in _modules()
+        for each in vars(module).values()
+        if _is_ours(each) and issubclass(each, Screen)
+    }
+    extended = {base for each in found for base in each.__mro__[1:]}
+    return sorted(found - extended, key=title_of)
+
+
+def panes_of(screen: type[DOMNode]) -> list[type[Widget]]:
+    """List the panes that a screen can have: those its modules know, and what these know."""
+    found: set[type[Widget]] = set()
+    left = [each.__module__ for each in screen.__mro__ if each.__module__.startswith(_PACKAGE)]
+    seen: set[str] = set()
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for each in vars(sys.modules[name]).values():
+            if _is_ours(each) and issubclass(each, Widget) and not issubclass(each, Screen):
+                left += [each.__module__] if each.__module__.startswith(_WIDGETS) else []
+                if each.can_focus:
+                    found.add(each)
+    return sorted(found, key=title_of)
+
+
+def node_of(kind: type[DOMNode]) -> Node:
+    """Merge the keys of a class and its bases: the key of a class goes before its base's."""
+    keys: dict[str, tuple[str, ...]] = {}
+    for base in reversed(kind.__mro__):
+        own: dict[str, tuple[str, ...]] = {}
+        for binding in base.__dict__.get("BINDINGS", ()):
+            if not isinstance(binding, Binding):
+                continue
+            for key in map(long_name, binding.key.split(",")):
+                own[key] = (*own.get(key, ()), *([binding.id] if binding.id else []))
+        keys |= own
+    return Node(title_of(kind), keys)
+
+
+def long_name(key: str) -> str:
+    """Write a key as Textual names it: `question_mark` for `?`."""
+    return next(iter(Binding.make_bindings([Binding(key.strip(), "")]))).key
+
+
+def key_tables(keymap: Mapping[str, str] | None = None) -> str:
+    """Write all keys as Markdown: a heading and a table per class.
+
+    Args:
+        keymap: Keys by id that differ from the default ones.
+    """
+    parts: list[str] = []
+    current = ""
+    for scope, binding in every_binding():
+        if scope != current:
+            current = scope
+            parts += [f"\n## {scope}\n", "| key | does | id |", "|---|---|---|"]
+        keys = " ".join(_cell(key) for key in keys_of(binding, keymap or {}))
+        words = KeyNames(keymap or {}).fill(binding.tooltip)
+        parts.append(f"| {keys} | {words} | `{binding.id}` |")
+    return "\n".join(parts).lstrip("\n") + "\n"
+
+
+def preset_table(presets: Mapping[str, Mapping[str, str]]) -> str:
+    """Write as Markdown which keys are others in which preset.
+
+    Args:
+        presets: Keys by id that differ from the default ones, by name of the preset.
+    """
+    head = ["does", "id", "default", *presets]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    seen: set[str] = set()
+    for _, binding in every_binding():
+        name = binding.id or ""
+        if name in seen or not any(name in keymap for keymap in presets.values()):
+            continue
+        seen.add(name)
+        own = keys_of(binding, {})
+        cells = [" ".join(map(_cell, own))]
+        for keymap in presets.values():
+            changed = keys_of(binding, keymap)
+            cells.append("" if changed == own else " ".join(map(_cell, changed)))
+        words = KeyNames({}).fill(binding.tooltip)
+        lines.append(f"| {words} | `{name}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def keys_of(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
+    """Write the keys of a binding as people read them."""
+    changed = keymap.get(binding.id or "")
+    keys = (changed or binding.key).split(",")
+    return [display(Binding(long_name(key), binding.action)) for key in keys]
+
+
+def _cell(key: str) -> str:
+    return f"`{key}`".replace("|", "\\|")
+
+
+def _modules() -> list[ModuleType]:
+    return [
+        importlib.import_module(each.name)
+        for each in pkgutil.walk_packages(faithtui.tui.__path__, _PACKAGE)
+    ]
+
+
+def _is_ours(each: object) -> bool:
+    return (
+        isinstance(each, type)
+        and issubclass(each, DOMNode)
+        and each.__module__.startswith(_PACKAGE)
+    )

@@ -1,0 +1,297 @@
+"""Keys in words: which work now for the lines below the panes, and all of them for the docs."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from rich.cells import cell_len
+from textual.binding import ActiveBinding, Binding
+from textual.dom import DOMNode
+from textual.keys import Keys, key_to_character
+from textual.screen import Screen
+from textual.widgets import Input
+
+from faithtui.tui.theme.lines import Line, Piece
+
+_NAMES = {
+    "question_mark": "?",
+    "colon": ":",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "slash": "/",
+    "escape": "esc",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+}
+_TYPED = frozenset(key.value for key in Keys)
+"""Names of keys that people know as names."""
+_EVERYWHERE = ("screen.", "app.")
+"""Beginnings of the ids of what every screen has."""
+_RANKS = {"list.order": 0.4, "list.views": 0.5, "list.mark": 0.3}
+"""Places of what every list has: behind its own keys (0), before those of every screen (1)."""
+PINNED = ("app.go", "app.back", "app.help")
+"""Ids of what stands at the right end of the last line and is never dropped for room."""
+
+
+NAMED: Final[Mapping[str, str]] = {
+    "adjudicate.filter": "f",
+    "adjudicate.final-3": "i",
+    "adjudicate.final-2": "n",
+    "adjudicate.final-unfair": "x",
+    "adjudicate.final-1": "y",
+    "adjudicate.next-passage": "right_square_bracket",
+    "adjudicate.previous-passage": "left_square_bracket",
+    "adjudicate.source": "t",
+    "adjudicate.take-a": "a",
+    "adjudicate.take-b": "b",
+    "adjudicate.undo": "u",
+    "agreement.level": "m",
+    "agreement.open-cell": "enter",
+    "app.commands-colon": "colon",
+    "app.go": "g",
+    "app.help": "question_mark",
+    "app.quit": "ctrl+q",
+    "draw.draw": "ctrl+s",
+    "draw.field": "tab",
+    "go.agreement": "a",
+    "go.conversations": "c",
+    "go.queues": "u",
+    "go.review": "v",
+    "go.runs": "r",
+    "integrity.check": "c",
+    "integrity.entries": "l",
+    "list.filter": "slash",
+    "list.open": "enter",
+    "metrics.back": "M,escape",
+    "new-run.choose": "space,enter",
+    "new-run.field": "tab",
+    "new-run.start": "ctrl+s",
+    "progress.budget": "b",
+    "progress.cancel": "c,ctrl+x",
+    "progress.continue": "r",
+    "progress.failed": "f",
+    "progress.pause": "p",
+    "progress.retry": "x",
+    "queue-end.stay": "enter",
+    "queues.draw": "n",
+    "queues.spot-check": "c",
+    "replies.open": "W",
+    "review.blind": "B",
+    **{f"review.code-{number}": str(number) for number in range(1, 8)},
+    "review.edit-note": "ctrl+e",
+    "review.find": "slash",
+    "review.metrics": "M",
+    "review.next-passage": "right_square_bracket",
+    "review.next-unlabelled": "N",
+    "review.previous-unlabelled": "P",
+    "review.previous-passage": "left_square_bracket",
+    "review.range": "m",
+    "review.reveal": "v",
+    "review.source": "t",
+    "review.truths": "T",
+    "review.undo": "u",
+    "review.verdict-idk": "i",
+    "review.verdict-no": "n",
+    "review.verdict-unfair": "x",
+    "review.verdict-yes": "y",
+    "review.weighting": "w",
+    "conversations.queue": "Q",
+    "runs.continue": "c",
+    "runs.new": "n",
+    "runs.retry": "x",
+    "runs.undo": "u",
+    "screen.close": "escape",
+    "screen.judge": "A",
+    "screen.pane": "tab",
+    "settings.change": "e",
+    "settings.check": "c",
+    "settings.test-judge": "t",
+    "views.save": "s",
+}
+"""Keys of bindings that sentences name, by id, as they are by default. Finding them in the classes
+would import every screen."""
+
+_PLACE: Final = re.compile(r"\{([a-z.-]+)\}")
+
+
+class KeyNames:
+    """What keys are called in sentences: as the person's key map has them.
+
+    A sentence of ours names a key by the id of its binding in braces: `{runs.new} starts one`.
+    Texts that are not ours never come here.
+
+    Args:
+        keymap: Keys by id where they are not the default ones. Held, not copied: changes count.
+    """
+
+    def __init__(self, keymap: Mapping[str, str]) -> None:
+        self._keymap = keymap
+
+    def __call__(self, name: str) -> str:
+        """Name the first key of a binding; of one after `g`, both keys.
+
+        Raises:
+            KeyError: Sentences name no such binding.
+        """
+        key = keys_by_id(self._keymap, name, NAMED[name])[0]
+        return f"{self('app.go')} {key}" if name.startswith("go.") else key
+
+    def fill(self, text: str) -> str:
+        """Put keys where a sentence has the ids of their bindings."""
+        return _PLACE.sub(lambda found: self(found[1]), text)
+
+    def pieces(self, text: str, look: str = "") -> list[Piece]:
+        """Do the same, keys in their own look and the words in another."""
+        parts = _PLACE.split(text)
+        return [
+            Piece(self(part), "key") if at % 2 else Piece(part, look)
+            for at, part in enumerate(parts)
+            if part
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHint:
+    """One or several keys and what they do."""
+
+    keys: str
+    words: str
+    id: str = ""
+
+    @property
+    def pinned(self) -> bool:
+        """Whether it must be seen whatever the room."""
+        return self.id in PINNED
+
+    @property
+    def width(self) -> int:
+        """Cells of `keys words`."""
+        return cell_len(self.keys) + 1 + cell_len(self.words)
+
+    @classmethod
+    def of(cls, screen: Screen[Any]) -> list["KeyHint"]:
+        """List what works on a screen now: the focused pane's keys, the screen's, the app's.
+
+        Where text is typed, a letter is a letter and no key.
+        """
+        active = as_written(screen.active_bindings.values())
+        if isinstance(screen.focused, Input):
+            active = [each for each in active if len(display(each.binding)) > 1]
+        return hints(active)
+
+
+def display(binding: Binding) -> str:
+    """Write a key as people read it."""
+    if binding.key_display:
+        return binding.key_display
+    *modifiers, last = binding.key.split("+")
+    if not modifiers and last not in _NAMES and len(last) > 1:
+        # `plus` is +, but `enter` is a name.
+        return key_to_character(last) or last if last not in _TYPED else last
+    return "+".join((*modifiers, _NAMES.get(last, last)))
+
+
+def keys_by_id(keymap: Mapping[str, str], name: str, default: str) -> list[str]:
+    """Write the keys of a binding as people read them, when it is not at hand.
+
+    Args:
+        keymap: Keys by id where they are not the default ones.
+        name: Id of the binding.
+        default: Its keys by default, separated by commas.
+    """
+    made = Binding.make_bindings([Binding(keymap.get(name, default), "")])
+    return [display(each) for each in made]
+
+
+def as_written(active: Iterable[ActiveBinding]) -> list[ActiveBinding]:
+    """Give bindings the order they were written in: another key map leaves its own at the end."""
+
+    def place(each: ActiveBinding) -> tuple[int, int]:
+        written = _order(type(each.node))
+        depth = len(each.node.ancestors_with_self)
+        return -depth, written.get(each.binding.id or "", len(written))
+
+    return sorted(active, key=place)
+
+
+@cache
+def _order(kind: type[DOMNode]) -> Mapping[str, int]:
+    """Number the ids of a class's bindings, inherited ones first."""
+    ids: dict[str, int] = {}
+    for each in reversed(kind.__mro__):
+        for binding in vars(each).get("BINDINGS", ()):
+            if isinstance(binding, Binding) and binding.id is not None:
+                ids.setdefault(binding.id, len(ids))
+    return ids
+
+
+def hints(active: Iterable[ActiveBinding]) -> list[KeyHint]:
+    """Combine bindings into hints: one per action, one per group."""
+    found: dict[object, tuple[list[str], str, str]] = {}
+    for each in active:
+        binding = each.binding
+        if not binding.show or not each.enabled:
+            continue
+        owner: object = binding.group or (binding.action, binding.id)
+        words = binding.group.description if binding.group else binding.description
+        keys, _, _ = found.setdefault(owner, ([], words, binding.id or ""))
+        key = display(binding)
+        if key not in keys and (binding.group or not keys):
+            keys.append(key)
+    listed = [KeyHint(_joined(keys), words, name) for keys, words, name in found.values()]
+    # What every list or screen has is known soonest, so it is the first to go where room is short.
+    return sorted(listed, key=lambda hint: _RANKS.get(hint.id, hint.id.startswith(_EVERYWHERE)))
+
+
+def pack(all_hints: Sequence[KeyHint], width: int, lines: int) -> list[Line]:
+    """Put hints into lines, whole words only.
+
+    Args:
+        all_hints: Most important first; pinned ones go to the end of the last line.
+        width: Cells of a line.
+        lines: How many lines there are, at least 1.
+
+    Returns:
+        Exactly `lines` lines. What finds no room is left out, pinned ones last of all.
+    """
+    pinned = sorted((hint for hint in all_hints if hint.pinned), key=lambda h: PINNED.index(h.id))
+    while pinned and _total(pinned) > width - 2:
+        pinned.pop(0)
+    rows: list[list[KeyHint]] = [[] for _ in range(lines)]
+    rooms = [width - 2] * lines
+    rooms[-1] -= _total(pinned) + (2 if pinned else 0)
+    row = 0
+    for hint in (each for each in all_hints if not each.pinned):
+        while row < lines and _total([*rows[row], hint]) > rooms[row]:
+            row += 1
+        if row == lines:
+            break
+        rows[row].append(hint)
+    packed = []
+    for number, row_hints in enumerate(rows):
+        tail = pinned if number == lines - 1 else []
+        gap = width - 2 - _total(row_hints) - _total(tail)
+        packed.append(Line((Piece(" "), *_pieces(row_hints), Piece(" " * gap), *_pieces(tail))))
+    return packed
+
+
+def _joined(keys: Sequence[str]) -> str:
+    if len(keys) > 2 and all(key.isdigit() for key in keys):
+        return f"{keys[0]}-{keys[-1]}"
+    plain = len(keys) == 2 and all(key.isalnum() for key in keys)
+    return ("/" if plain else " ").join(keys)
+
+
+def _total(row: Sequence[KeyHint]) -> int:
+    return sum(hint.width for hint in row) + 2 * max(0, len(row) - 1)
+
+
+def _pieces(row: Sequence[KeyHint]) -> list[Piece]:
+    pieces: list[Piece] = []
+    for hint in row:
+        if pieces:
+            pieces.append(Piece("  "))
+        pieces += [Piece(hint.keys, "key"), Piece(f" {hint.words}", "quiet")]
+    return pieces

@@ -1,0 +1,91 @@
+"""What the palette of commands offers: every action that can be done now, with its key and id."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from textual.app import App, SystemCommand
+from textual.binding import ActiveBinding
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.screen import Screen
+
+from faithtui.tui import screen_catalog
+from faithtui.tui.keymap.key_names import KeyNames, display, keys_by_id
+from faithtui.tui.navigation import Navigation
+
+
+class Commands(Provider):
+    """Gives the palette the app's commands, in the order in which the app lists them."""
+
+    async def discover(self) -> Hits:
+        """List all of them."""
+        for each in self.app.get_system_commands(self.screen):
+            yield DiscoveryHit(Content(each.title), each.callback, help=each.help)
+
+    async def search(self, query: str) -> Hits:
+        """List those that a query finds, by name, key or id."""
+        matcher = self.matcher(query)
+        for each in self.app.get_system_commands(self.screen):
+            score = matcher.match(each.title)
+            if score > 0:
+                yield Hit(score, matcher.highlight(each.title), each.callback, help=each.help)
+
+
+def commands(
+    app: App[None],
+    screen: Screen[Any],
+    go: Callable[[str], object],
+    keymap: Mapping[str, str],
+    navigation: Navigation,
+) -> Iterator[SystemCommand]:
+    """List the commands of a screen as it is now.
+
+    Args:
+        app: The app.
+        screen: Its screen.
+        go: Goes to a main screen by name.
+        keymap: Keys by id where they are not the default ones.
+        navigation: Lets commands run when the palette is closed.
+    """
+    names = KeyNames(keymap)
+    found: dict[str, tuple[list[str], ActiveBinding]] = {}
+    for each in screen.active_bindings.values():
+        name = each.binding.id
+        if name is None or not each.enabled:
+            continue
+        keys, _ = found.setdefault(name, ([], each))
+        key = display(each.binding)
+        if key not in keys:
+            keys.append(key)
+    # Sorted stably: the pane's own commands first, moving in it last.
+    for name, (keys, each) in sorted(found.items(), key=lambda item: item[0].startswith("move.")):
+        binding = each.binding
+        yield SystemCommand(
+            f"{_small(binding.description)}  ({' '.join(keys)})  {name}",
+            names.fill(binding.tooltip or binding.description),
+            _runner(app, navigation, binding.action, each.node),
+        )
+    prefix = keys_by_id(keymap, "app.go", "g")[0]
+    for name, entry in screen_catalog.SCREENS.items():
+        letter = keys_by_id(keymap, f"go.{name}", entry.letter)[0]
+        title = f"go to {name}  ({prefix} {letter})  go.{name}"
+        yield SystemCommand(title, entry.words, _goer(go, name))
+    yield SystemCommand("theme", "Choose colours, dark or light", app.action_change_theme)
+
+
+def _small(words: str) -> str:
+    return words[:1].lower() + words[1:]
+
+
+def _runner(app: App[None], navigation: Navigation, action: str, node: Any) -> Callable[[], None]:
+    def run() -> None:
+        navigation.change_screens(lambda: app.run_action(action, node))
+
+    return run
+
+
+def _goer(go: Callable[[str], object], name: str) -> Callable[[], None]:
+    def run() -> None:
+        go(name)
+
+    return run

@@ -1,0 +1,99 @@
+"""What screens know of a run's metric: its own description, whichever metric it is.
+
+Nothing on a screen asks for a metric by name. Words, labels and empty panes come from here; a run
+of a metric that this version does not have is described by what was stored with it.
+"""
+
+from typing import TYPE_CHECKING
+
+from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
+from faithtui.domain.text.sanitizing import visible_line
+from faithtui.errors import ConfigError
+from faithtui.store.runs.run_records import RunSpec
+from faithtui.tui.theme import format as fmt
+
+if TYPE_CHECKING:
+    from faithtui.agreement.report.values.settings import Level
+    from faithtui.domain.scores import ScoringRule
+    from faithtui.metrics.base import MetricSpec
+
+
+def spec_of(run: RunSpec) -> "MetricSpec":
+    """Describe the metric of a run.
+
+    Imports the metrics, so the first call belongs into a thread.
+    """
+    from faithtui.metrics import registry
+
+    try:
+        return registry.entry(run.metric).spec
+    except ConfigError:
+        return _unknown(run)
+
+
+def counted(count: int, spec: "MetricSpec") -> str:
+    """Count what the metric judges: `1 claim`, `2 statements`."""
+    return fmt.plural(count, *spec.units)
+
+
+def titled(words: str) -> str:
+    """Begin with a capital."""
+    return words[:1].upper() + words[1:]
+
+
+def references_of(spec: "MetricSpec") -> str:
+    """Name what units are checked against, in the plural, for headings."""
+    return spec.references or "checked against"
+
+
+def reference_letter(spec: "MetricSpec") -> str:
+    """Give the letter before the numbers of references, such as T for truths."""
+    return references_of(spec)[0].upper()
+
+
+def units_at(level: "Level", spec: "MetricSpec") -> tuple[str, str]:
+    """Name what a level of agreement counts, one and many."""
+    if level.value == "claims":
+        return spec.units
+    if spec.judges == "answer":
+        return "rated answer", "rated answers"
+    return "answer", "answers"
+
+
+def _unknown(run: RunSpec) -> "MetricSpec":
+    """Describe a metric that a newer faithtui may have stored."""
+    from faithtui.metrics.base import MetricSpec
+
+    name = visible_line(run.metric, 60)
+    return MetricSpec(
+        key=name,
+        title=name,
+        version=run.metric_version,
+        peer=run.peer,
+        labels=_labels(run.rule),
+        judges="claim",
+        units=("claim", "claims"),
+        references="truths",
+        references_are_facts=True,
+        nothing_judged="The judge found nothing here to give a verdict on.",
+        nothing_checked="The judge named nothing that was checked against.",
+        context_from="other turns",
+    )
+
+
+def _labels(rule: "ScoringRule") -> LabelSet:
+    """Make a vocabulary of stored words; the three of faithfulness where none were stored."""
+    if set(rule.labels) <= set(FAITHFULNESS.names):
+        return FAITHFULNESS
+    words = [(name, visible_line(name, 24)) for name in rule.labels]
+    return LabelSet(
+        tuple(
+            Label(
+                name,
+                word[:1].upper() or "?",
+                "passes" if name in rule.passing else "does not pass",
+                Polarity.GOOD if name in rule.passing else Polarity.BAD,
+            )
+            for name, word in words
+        )
+    )

@@ -1,0 +1,160 @@
+"""The other side of a conversation: what every metric and judge says about each answer."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from textual import getters, on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.domain.ids import ItemId
+from faithtui.tui.messages import Go
+from faithtui.tui.metric_view import spec_of
+from faithtui.tui.metrics.compare_table import CompareTable
+from faithtui.tui.metrics.drawing import Compared, answer_lines, nothing_to_compare
+from faithtui.tui.screen.main_screen import FaithScreen, tabs
+from faithtui.tui.theme import layouts
+from faithtui.tui.theme.lines import BLANK, Line, Piece, shown_line
+from faithtui.tui.widgets.pane import Pane, RowPane
+from faithtui.tui.widgets.panes import Panes
+
+NOTHING_CHOSEN = " No conversation chosen: {go.conversations}, then {review.metrics}."
+
+
+class MetricsScreen(FaithScreen):
+    """One row per answer, one column per run."""
+
+    TITLE_WORDS: ClassVar[str] = "METRICS"
+    HELP_WORDS: ClassVar[str] = (
+        "Every metric and judge on the same answers: the newest run of each. A cell has the score "
+        "of that answer alone, each thing that was judged counted once, and after an arrow the "
+        "same with people's verdicts in place; below it how often each label was given, or the "
+        "one verdict of a metric that judges whole answers. people is what people said of the "
+        "whole answer. Scores of different metrics do not mean the same."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "M,escape",
+            "back",
+            "back to review",
+            key_display="M/esc",
+            tooltip="Back to the review of this conversation",
+            id="metrics.back",
+        ),
+    ]
+
+    table = getters.query_one(CompareTable)
+    answer = getters.query_one("#answer", Pane)
+
+    @dataclass
+    class Loaded(Message):
+        """A conversation was read as all metrics see it; None: none was chosen."""
+
+        compared: Compared | None
+
+    def make_panes(self) -> Panes:
+        """Make the table and the answer below it."""
+        return Panes(CompareTable(), Pane(id="answer", title="Answer"), planner=layouts.compared)
+
+    def on_mount(self) -> None:
+        """Begin in the table."""
+        self.compared: Compared | None = None
+        self.exposed: set[ItemId] = set()
+        """Conversations of runs whose judge was on this screen."""
+        self.table.focus()
+        super().on_mount()
+
+    def reload(self) -> None:
+        """Read the conversation again, or the one that was chosen elsewhere."""
+        self.load()
+
+    @work(exclusive=True, group="compare", exit_on_error=False)
+    async def load(self) -> None:
+        """Read the conversation."""
+        self.post_message(self.Loaded(await self.read(self._read)))
+
+    def _read(self) -> Compared | None:
+        runs, item = self.session.store.runs, self.session.item
+        rows = () if item is None else runs.item_rows([item])
+        if not rows:
+            return None
+        view = runs.compare_view(rows[0].conversation)
+        specs = tuple(spec_of(each.run.spec) for each in view.runs)
+        column = next((at for at, each in enumerate(view.runs) if each.item.id == item), 0)
+        return Compared(view, specs, 0, column)
+
+    @on(Loaded)
+    def show_loaded(self, event: Loaded) -> None:
+        """Draw the conversation, with the same cell chosen while it is the same one."""
+        before, found = self.compared, event.compared
+        if found is not None and before is not None:
+            same = before.view.conversation == found.view.conversation
+            if same and before.run is not None:
+                ids = [each.run.id for each in found.view.runs]
+                kept = before.run.run.id
+                column = ids.index(kept) if kept in ids else found.column
+                row = min(before.row, max(0, len(found.view.answers) - 1))
+                found = replace(found, row=row, column=column)
+        self.compared = found
+        if found is not None and not self.session.blind:
+            store = self.session.store
+            for each in found.view.runs:
+                # Nobody waits for it: a store that cannot be written says so at the next verdict.
+                if each.item.id not in self.exposed:
+                    self.exposed.add(each.item.id)
+                    store.submit(store.reviews.expose, each.item.id, self.session.reviewer)
+        self._draw()
+        self.refresh_bindings()
+
+    @on(RowPane.Moved, "#metrics")
+    def follow(self, event: RowPane.Moved) -> None:
+        """Show the answer of the chosen cell."""
+        if self.compared is not None:
+            self.compared = replace(self.compared, row=event.row, column=self.table.column)
+            self._draw()
+
+    @on(RowPane.Chosen, "#metrics")
+    def open_cell(self) -> None:
+        """Review the answer under the metric of the column."""
+        found = self.compared
+        if found is None or found.run is None or found.answer is None:
+            return
+        session = self.session
+        session.choose_run(found.run.run.id)
+        session.item, session.claim, session.turn = found.run.item.id, None, found.answer.turn
+        self.post_message(Go("review", back=True))
+
+    def action_back(self) -> None:
+        """Go back to the review; first give each pane its place again."""
+        panes = self.query_one(Panes)
+        if panes.zoomed is not None:
+            panes.zoom(None)
+        else:
+            self.post_message(Go("review", back=True))
+
+    def _draw(self) -> None:
+        found = self.compared
+        if found is None:
+            words = [BLANK, Line((Piece(self.keys.fill(NOTHING_CHOSEN), "strong"),))]
+            self.table.show(lambda _width: words, title="Metrics compared")
+            self.entitle()
+            return
+        if not found.view.runs:
+            self.table.show(
+                lambda width: nothing_to_compare(width, self.keys), title="Metrics compared"
+            )
+        else:
+            self.table.show_compared(found)
+            self.table.hint = self.keys.fill("{metrics.back} goes back to the review")
+        answer = found.answer
+        title = "Answer" if answer is None else f"Answer · turn {answer.turn + 1}"
+        self.answer.show(lambda width: answer_lines(found, width), title=title, keep=False)
+        run = found.run
+        crumbs = [Piece(" > ", "quiet"), shown_line(found.view.key, limit=60)]
+        right = [] if run is None else [Piece(found.specs[found.column].title, "strong")]
+        self.entitle(crumbs, right)
+
+    def title_pieces(self) -> tuple[Piece, ...]:
+        """Show the two sides of a conversation."""
+        return tabs(self.TITLE_WORDS, self.keys("metrics.back"))

@@ -1,0 +1,361 @@
+"""Lines of the run screen that say how far a run is, how fast it goes and what it costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.runs.events import Draining, Gauges, RunSnapshot
+from faithtui.store.records import RunRow, RunState
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.progress.pace import NO_RATES, Rates, calls_now, in_flight
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Line, Piece, line, shown, width_of, wrap
+
+_NAME = 15
+"""Cells of the names at the left."""
+_LEAST_BAR = 8
+_ROOMY = 72
+"""Cells from which every line begins where the bars do."""
+
+
+class Standing(Enum):
+    """Where a run stands, for whoever looks at it in this process: its words and their look."""
+
+    PLANNED = ("planned, not begun", "quiet")
+    WAITING = ("planned, its turn comes", "quiet")
+    RUNNING = ("running", "human")
+    PAUSED = ("paused", "warn")
+    TROUBLED = ("waiting for the store", "bad")
+    DRAINING = ("finishing what is asked", "warn")
+    ELSEWHERE = ("running in another process", "human")
+    HANDED_OVER = ("its questions are with the provider", "human")
+    DONE = ("done", "good")
+    CANCELLED = ("cancelled", "warn")
+    INTERRUPTED = ("interrupted", "warn")
+    INCOMPLETE = ("incomplete", "bad")
+    STOPPED = ("stopped", "bad")
+
+    @property
+    def words(self) -> str:
+        """What it is called."""
+        return self.value[0]
+
+    @property
+    def look(self) -> str:
+        """How that is drawn."""
+        return self.value[1]
+
+
+_ENDED = {
+    RunState.WAITING: Standing.HANDED_OVER,
+    RunState.DONE: Standing.DONE,
+    RunState.CANCELLED: Standing.CANCELLED,
+    RunState.INTERRUPTED: Standing.INTERRUPTED,
+    RunState.STOPPED: Standing.STOPPED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunShown:
+    """A run as the screen has it."""
+
+    row: RunRow
+    """As it was read from the store last."""
+    snapshot: RunSnapshot | None = None
+    """As it is at this moment; None: it was not begun in this process."""
+    rates: Rates = NO_RATES
+    keys: KeyNames = field(default_factory=lambda: KeyNames({}))
+    """What keys are called."""
+    after: str = ""
+    """Runs that go before it, in words; "" when it does not wait for any."""
+
+    @property
+    def incomplete(self) -> int:
+        """Conversations that lack a verdict."""
+        return self.row.incomplete if self.snapshot is None else self.snapshot.progress.incomplete
+
+    @property
+    def standing(self) -> Standing:
+        """Where it stands."""
+        now = self.snapshot
+        state = self.row.state if now is None else now.state
+        if state is RunState.DONE and self.incomplete:
+            return Standing.INCOMPLETE
+        if state in _ENDED:
+            return _ENDED[state]
+        if now is None:
+            if state is RunState.RUNNING:
+                return Standing.ELSEWHERE
+            return Standing.WAITING if self.after else Standing.PLANNED
+        if any(isinstance(event, Draining) for _, event in now.recent):
+            return Standing.DRAINING
+        if now.trouble is not None:
+            return Standing.TROUBLED
+        paused = now.gauges is not None and now.gauges.is_paused
+        return Standing.PAUSED if paused else Standing.RUNNING
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """Figures of a run, from whoever knows them best."""
+
+    conversations: int
+    done: int
+    failed: int
+    skipped: int
+    incomplete: int
+    windows: int
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    cost_nusd: int
+    unpriced_calls: int
+    calls: int
+    retries: int
+
+    @classmethod
+    def of(cls, run: RunShown) -> "_Totals":
+        """Take them from the run under way once it has said anything, else from the store.
+
+        A run speaks when something is judged, the store counts every call: of sums that only
+        grow, the larger one is the later one.
+        """
+        row, now = run.row, run.snapshot
+        if now is None or not now.progress.conversations:
+            return cls(
+                row.conversations, row.done, row.failed, row.skipped, row.incomplete, row.windows,
+                row.tokens_in, row.tokens_out, row.tokens_cached, row.cost_nusd,
+                row.unpriced_calls, row.calls, row.retries,
+            )  # fmt: skip
+        p, here = now.progress, now.gauges
+        # A call that was just answered is in no event yet: it must not pass for one without a cost.
+        cost, unpriced = (0, 0) if here is None else (here.cost_nusd, here.unpriced_calls)
+        return cls(
+            p.conversations, p.done, p.failed, p.skipped, p.incomplete, p.windows,
+            max(p.tokens_in, row.tokens_in), max(p.tokens_out, row.tokens_out),
+            max(p.tokens_cached, row.tokens_cached), max(p.cost_nusd, row.cost_nusd, cost),
+            max(p.unpriced_calls, row.unpriced_calls, unpriced), calls_now(now), p.retries,
+        )  # fmt: skip
+
+    @property
+    def finished(self) -> int:
+        return self.done + self.failed + self.skipped
+
+
+def state_pieces(run: RunShown) -> list[Piece]:
+    """Say where a run stands, for how long it has been on, and how long it takes."""
+    standing, now = run.standing, run.snapshot
+    pieces = [Piece(standing.words, f"{standing.look} strong")]
+    if now is not None:
+        pieces.append(Piece(f" {fmt.duration(now.elapsed_s)}"))
+    if now is not None and standing is Standing.RUNNING:
+        pieces.append(Piece(f" · ETA {fmt.duration(now.eta_s)}"))
+    return pieces
+
+
+def total_lines(run: RunShown, width: int) -> list[Line]:
+    """Draw how far a run is, what it has cost, and how it goes or why it does not.
+
+    Windows have no bar: how many there will be is known once every conversation was begun.
+    """
+    totals = _Totals.of(run)
+    done = f"{fmt.thousands(totals.finished)} / {fmt.thousands(totals.conversations)}"
+    return [
+        _bar("conversations", totals.finished, totals.conversations, [Piece(done)], width),
+        *_outcomes(totals, width),
+        *_cost(run, totals, width),
+        *_tokens(run, totals, width),
+        *_notice(run, totals, width),
+    ]
+
+
+def _bar(name: str, done: int, total: int, told: Sequence[Piece], width: int) -> Line:
+    size = max(_LEAST_BAR, width - _NAME - width_of(told) - 2)
+    return line(
+        Piece(f" {name:<{_NAME - 1}}"), Piece(fmt.bar(done, total, size), "human"), " ", *told
+    )
+
+
+def _named(name: str, told: Sequence[Piece], width: int) -> list[Line]:
+    return wrap(told, width - 1, first=[Piece(f" {name:<{_NAME - 1}}")], most=2)
+
+
+def _outcomes(totals: _Totals, width: int) -> list[Line]:
+    waiting = totals.conversations - totals.finished
+    whole = totals.done - totals.incomplete
+    words = [
+        (f"{fmt.thousands(whole)} done", ""),
+        (f"{fmt.thousands(totals.incomplete)} incomplete", "bad"),
+        (f"{fmt.thousands(totals.failed)} failed", "bad"),
+        (f"{fmt.thousands(totals.skipped)} skipped", "warn"),
+        (f"{fmt.thousands(waiting)} to go", "quiet"),
+    ]
+    counts = (whole, totals.incomplete, totals.failed, totals.skipped, waiting)
+    told = [Piece(*each) for each, count in zip(words, counts, strict=True) if count]
+    told.append(Piece(fmt.plural(totals.windows, "window"), "quiet"))
+    indent = " " * (_NAME if width >= _ROOMY else 1)
+    return wrap(_joined(told), width - 1, first=[Piece(indent)], most=2)
+
+
+def _cost(run: RunShown, totals: _Totals, width: int) -> list[Line]:
+    """Say what the calls cost; what is not known is said, and never taken for nothing."""
+    cap, unpriced = run.row.spec.budget_nusd, totals.unpriced_calls
+    unknown = Piece(f"cost unknown for {fmt.plural(unpriced, 'call')}", "warn")
+    spent = fmt.money(totals.cost_nusd)
+    if cap is not None:
+        bar = _bar("budget", totals.cost_nusd, cap, [Piece(f"{spent} / {fmt.money(cap)}")], width)
+        return [bar, *(_named("", [unknown], width) if unpriced else [])]
+    if unpriced:
+        told = [unknown] if not totals.cost_nusd else [Piece(f"{spent} · "), unknown]
+    elif totals.cost_nusd:
+        told = [Piece(spent)]
+    else:
+        is_over = run.standing in {*_ENDED.values(), Standing.INCOMPLETE}
+        told = [Piece("nothing" if totals.calls or is_over else "nothing yet", "quiet")]
+    return _named("cost", told, width)
+
+
+def _tokens(run: RunShown, totals: _Totals, width: int) -> list[Line]:
+    cap = run.row.spec.budget_tokens
+    used = totals.tokens_in + totals.tokens_out
+    if cap is not None:
+        told = [Piece(f"{fmt.compact(used)} / {fmt.compact(cap)}")]
+        return [_bar("token budget", used, cap, told, width)]
+    told = [Piece(f"{fmt.compact(totals.tokens_in)} in")]
+    if totals.tokens_cached and totals.tokens_in:
+        share = 100 * totals.tokens_cached / totals.tokens_in
+        told.append(Piece(f" ({share:.0f} % cached)", "quiet"))
+    told.append(Piece(f" · {fmt.compact(totals.tokens_out)} out"))
+    return _named("tokens", told, width)
+
+
+def _notice(run: RunShown, totals: _Totals, width: int) -> list[Line]:
+    """Say how the run goes, or why it does not and what can be done."""
+    now = run.snapshot
+    coming = 0 if now is None else in_flight(now)
+    answers = fmt.plural(coming, "answer is on its way", "answers are on their way")
+
+    def told(words: str, look: str = "") -> list[Line]:
+        return wrap(run.keys.pieces(words, look), width - 1, first=[Piece(" ")], most=4)
+
+    match run.standing:
+        case Standing.RUNNING if now is not None:
+            return _speed(run, now, totals, width)
+        case Standing.PAUSED:
+            held = f"; {answers} and will be kept" if coming else ""
+            return told(f"Paused: nothing new is asked{held}. {{progress.pause}} goes on.", "warn")
+        case Standing.TROUBLED if now is not None and now.trouble is not None:
+            return wrap(
+                [
+                    shown(now.trouble, "bad"),
+                    Piece(". What was answered is held in memory; it goes on by itself.", "warn"),
+                ],
+                width - 1,
+                first=[Piece(" ! ", "bad")],
+                most=4,
+            )
+        case Standing.DRAINING:
+            return told(
+                f"Nothing more is asked; {answers}, paid for, and will be kept. "
+                "{progress.cancel} again gives them up and stops at once.",
+                "warn",
+            )
+        case Standing.ELSEWHERE:
+            return told(
+                "Another process judges this run. These figures are from the store; pace and "
+                "events are known there alone. {progress.continue} takes part here: nothing is "
+                "asked twice.",
+                "quiet",
+            )
+        case Standing.WAITING:
+            return told(f"It begins when {run.after} is through. {{progress.continue}} begins now.")
+        case Standing.PLANNED:
+            return told("Nothing was asked yet. {progress.continue} begins.")
+    return _ending(run, totals, width)
+
+
+def _ending(run: RunShown, totals: _Totals, width: int) -> list[Line]:
+    """Say why a run is over, and how to go on."""
+    reason = run.row.reason if run.snapshot is None else run.snapshot.reason
+    if run.standing is Standing.INTERRUPTED:
+        reason = "The process that judged this run is gone: it was killed, or its machine is silent"
+    found = integrity_sentence(run.row.spec.metric, run.row.integrity)
+    look = fmt.soundness_look(run.row.integrity)
+    lines = wrap([Piece(found, look)], width - 1, first=[Piece(" ")]) if found else []
+    handed_over = run.standing is Standing.HANDED_OVER
+    if reason and handed_over:
+        lines += wrap([shown(reason)], width - 1, first=[Piece(" ")], most=4)
+    elif reason:
+        lines += wrap([shown(reason, "warn")], width - 1, first=[Piece(" ! ", "warn")], most=4)
+    stays = run.standing in (Standing.CANCELLED, Standing.INTERRUPTED)
+    ways = ["What is stored stays"] if stays else []
+    if totals.finished < totals.conversations:
+        if run.row.spec.budget_nusd is not None or run.row.spec.budget_tokens is not None:
+            ways.append("{progress.budget} changes the budget")
+        ways.append(f"{{progress.continue}} {'fetches answers' if handed_over else 'goes on'}")
+    unfinished = totals.failed + totals.incomplete
+    if unfinished:
+        words = ["failed"] * (totals.failed > 0) + ["lacks a verdict"] * (totals.incomplete > 0)
+        what = f"what {' or '.join(words)}"
+        ways.append(f"{{progress.retry}} asks again {what} ({fmt.thousands(unfinished)})")
+    if ways:
+        lines += wrap(run.keys.pieces(" · ".join(ways)), width - 1, first=[Piece(" ")], most=2)
+    if run.snapshot is not None:
+        calls = fmt.plural(calls_now(run.snapshot), "call")
+        words = [f"{calls} in {fmt.duration(run.snapshot.elapsed_s)}"]
+        words += _times(run.snapshot.gauges)
+        lines.append(line(Piece(f" {' · '.join(words)}", "quiet")))
+    return lines
+
+
+def _speed(run: RunShown, now: RunSnapshot, totals: _Totals, width: int) -> list[Line]:
+    """Draw pace, times and places while a run is on."""
+    rates, gauges = run.rates, now.gauges
+    pace = [f"{_rate(rates.calls)} calls/min", f"{_rate(rates.windows)} windows/min"]
+    pace += _times(gauges)
+    if now.progress.retries:
+        pace.append(fmt.plural(now.progress.retries, "retry", "retries"))
+    lines = wrap([Piece(" · ".join(pace))], width - 1, first=[Piece(" ")], most=2)
+    if gauges is not None:
+        lines += wrap(_places(gauges, now), width - 1, first=[Piece(" ")], most=2)
+    fresh = totals.conversations - totals.finished
+    basis = "when the first conversation is through"
+    if now.eta_s is not None and fresh:
+        basis = f"{fmt.duration(now.eta_s)}, if the rest goes like what was judged in "
+        basis += fmt.duration(now.elapsed_s)
+    return [*lines, *wrap([Piece(f"ETA {basis}", "quiet")], width - 1, first=[Piece(" ")], most=2)]
+
+
+def _places(gauges: Gauges, now: RunSnapshot) -> list[Piece]:
+    pieces = [
+        Piece(fmt.plural(gauges.workers, "worker"), "strong"),
+        Piece(f" · {fmt.thousands(in_flight(now))} in flight"),
+    ]
+    if gauges.allowed is not None:
+        look = "warn" if gauges.allowed < gauges.workers else "quiet"
+        pieces.append(Piece(f" · the provider is given {gauges.allowed} at once", look))
+    if gauges.pace is not None:
+        pieces.append(Piece(f", {gauges.pace * 60:.0f} a minute", "warn"))
+    return pieces
+
+
+def _times(gauges: Gauges | None) -> list[str]:
+    """Say how long half of the answers and 95 % of them took at most; [] before there are any."""
+    if gauges is None or gauges.p50_ms is None:
+        return []
+    return [f"p50 {fmt.wait(gauges.p50_ms)}", f"p95 {fmt.wait(gauges.p95_ms)}"]
+
+
+def _rate(value: float | None) -> str:
+    if value is None:
+        return fmt.NONE
+    return f"{value:.1f}" if 0 < value < 10 else fmt.compact(round(value))
+
+
+def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+    joined: list[Piece] = []
+    for piece in pieces:
+        joined += [Piece(" · ", "quiet")] if joined else []
+        joined.append(piece)
+    return joined

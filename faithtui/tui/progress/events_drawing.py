@@ -1,0 +1,226 @@
+"""Lines of the run screen about what happened: events in plain words, and what failed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, assert_never
+
+from faithtui.domain.ids import ItemId
+from faithtui.domain.judging.error_sentences import ERRORS, WAYS, failure_words, plain_error
+from faithtui.engine.runs.events import (
+    BatchRead,
+    BatchSent,
+    CallRetried,
+    Draining,
+    ItemFinished,
+    RunEnded,
+    RunEvent,
+    RunStarted,
+    StoreTroubled,
+    WayChanged,
+    WindowAssessed,
+    WindowFailed,
+)
+from faithtui.store.records import ItemRow, RunState
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Line, Piece, shown_line, wrap
+
+_ENDS: Final[Mapping[RunState, tuple[str, str]]] = {
+    RunState.PLANNED: ("run not begun", "quiet"),
+    RunState.RUNNING: ("run goes on", "human"),
+    RunState.INTERRUPTED: ("run interrupted; what is stored stays", "warn strong"),
+    RunState.WAITING: ("the run waits for the provider", "human strong"),
+    RunState.DONE: ("run done", "good strong"),
+    RunState.CANCELLED: ("run cancelled; what is stored stays", "warn strong"),
+    RunState.STOPPED: ("run stopped", "bad strong"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One or several events that are told as one."""
+
+    first_s: float
+    """Seconds from the beginning of the run to the first of them."""
+    last_s: float
+    events: tuple[RunEvent, ...]
+    """Newest first; never empty."""
+
+    @property
+    def item(self) -> ItemId | None:
+        """The conversation they are about; None: the run."""
+        event = self.events[0]
+        if isinstance(event, ItemFinished | WindowAssessed | WindowFailed):
+            return event.item
+        return None
+
+
+def told(recent: Sequence[tuple[float, RunEvent]]) -> tuple[Entry, ...]:
+    """Put events that say the same together: windows of a conversation, retries of a kind.
+
+    Args:
+        recent: Events with their seconds since the run began, newest last.
+
+    Returns:
+        Entries, newest first.
+    """
+    entries: list[Entry] = []
+    for after, event in reversed(recent):
+        before = entries[-1] if entries else None
+        if before is not None and _is_alike(before.events[0], event):
+            entries[-1] = Entry(after, before.last_s, (*before.events, event))
+        else:
+            entries.append(Entry(after, after, (event,)))
+    return tuple(entries)
+
+
+def _is_alike(one: RunEvent, other: RunEvent) -> bool:
+    match one, other:
+        case WindowAssessed(), WindowAssessed():
+            return one.item == other.item
+        case CallRetried(), CallRetried():
+            return (one.step, one.error, one.status, one.said) == (
+                other.step,
+                other.error,
+                other.status,
+                other.said,
+            )
+    return False
+
+
+def event_lines(
+    entries: Sequence[Entry],
+    began: datetime | None,
+    names: Mapping[ItemId, str],
+    width: int,
+) -> list[Line]:
+    """Draw entries, a row each.
+
+    Args:
+        entries: Newest first.
+        began: When the run began here; None: it did not.
+        names: Names of conversations, as far as they were read.
+        width: Cells of a line.
+    """
+    if began is None:
+        words = "Events are told while a run is on in this process."
+        return wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])
+    lines: list[Line] = []
+    for row, entry in enumerate(entries):
+        moment = began + timedelta(seconds=entry.last_s)
+        words, look = entry_words(entry, names)
+        lines += wrap(
+            [Piece(words, look)],
+            width - 1,
+            first=[Piece(f" {fmt.clock(moment)}  ", "quiet")],
+            row=row,
+            most=3,
+        )
+    return lines
+
+
+def entry_words(entry: Entry, names: Mapping[ItemId, str]) -> tuple[str, str]:
+    """Put an entry into words, with its look. Names are made visible here."""
+    event, count = entry.events[0], len(entry.events)
+    if isinstance(event, WindowAssessed) and count > 1:
+        positions = tuple(each.window for each in entry.events if isinstance(each, WindowAssessed))
+        return f"{_name(event.item, names)} {fmt.windows(positions)}: judged", "quiet"
+    words, look = event_words(event, names)
+    return (f"{words} · {count} times", look) if count > 1 else (words, look)
+
+
+def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]:
+    """Put an event into words, with its look."""
+    match event:
+        case RunStarted():
+            return "run begun", "strong"
+        case WindowAssessed():
+            return f"{_name(event.item, names)} w{event.window + 1}: judged", "quiet"
+        case WindowFailed():
+            name = f"{_name(event.item, names)} w{event.window + 1}"
+            return f"{name}: not judged, {error_words(event.error)}", "bad"
+        case ItemFinished(lacks_verdict=True):
+            return f"{_name(event.item, names)}: a verdict is missing", "bad"
+        case ItemFinished():
+            look = {"done": "good", "failed": "bad", "skipped": "warn"}.get(event.state.value, "")
+            return f"{_name(event.item, names)}: {event.state.value}", look
+        case CallRetried():
+            step = shown_line(event.step, limit=40).text
+            wait = f"asked again after {event.wait_s:.1f} s"
+            why = shown_line(failure_words(event.error, event.status, event.said), limit=200).text
+            return f"{step}: {why}; {wait}", "warn"
+        case WayChanged():
+            left, taken = (WAYS.get(each, each) for each in (event.left, event.taken))
+            return f"{left} did not work with this judge; asking by {taken} from now on", "warn"
+        case StoreTroubled():
+            if event.trouble is None:
+                return "the store can be written again; what was held is stored", "good"
+            why = shown_line(event.trouble, limit=300).text
+            return f"the store cannot be written, answers are held in memory: {why}", "bad"
+        case BatchSent():
+            return f"{fmt.plural(event.questions, 'question')} handed to the provider", "human"
+        case BatchRead():
+            answers = f"{fmt.plural(event.answered, 'answer')} of a batch"
+            lost = f", {fmt.plural(event.failed, 'question')} without one" if event.failed else ""
+            return f"{answers}{lost}", "warn" if event.failed else ""
+        case Draining():
+            count = event.progress.in_flight
+            answers = fmt.plural(count, "answer")
+            return f"nothing more is asked; {answers} on the way will be kept", "warn"
+        case RunEnded():
+            words, look = _ENDS[event.state]
+            lacking = event.progress.incomplete
+            if event.state is RunState.DONE and lacking:
+                words, look = f"{words}; {fmt.plural(lacking, 'conversation')} ", "warn strong"
+                words += "lacks a verdict" if lacking == 1 else "lack a verdict"
+            reason = f": {shown_line(event.reason, limit=300).text}" if event.reason else ""
+            return f"{words}{reason}", look
+        case _:
+            assert_never(event)
+
+
+def error_words(error: str) -> str:
+    """Put an error into words.
+
+    Args:
+        error: The name of its class, or a sentence that begins with it.
+    """
+    return shown_line(plain_error(error), limit=300).text
+
+
+def failed_lines(
+    rows: Sequence[ItemRow], count: int, width: int, *, blind: bool = False
+) -> list[Line]:
+    """Draw conversations that failed, a row each, with what went wrong.
+
+    Args:
+        rows: Those that were read.
+        count: How many there are.
+        width: Cells of a line.
+        blind: Leave out what may quote the judge.
+    """
+    if not rows:
+        return [Line((Piece(" nothing failed", "quiet"),))]
+    lines: list[Line] = []
+    for row, each in enumerate(rows):
+        why = error_words(each.reason) if each.reason else "no reason known"
+        if blind and each.reason:
+            kind = each.reason.partition(":")[0]
+            why = ERRORS.get(kind, "why is hidden while you work blind")
+        name = shown_line(each.key, "strong", limit=40)
+        lines += wrap(
+            [name, Piece("  "), Piece(why, "bad")],
+            width - 1,
+            first=[Piece(" ")],
+            rest=[Piece("   ")],
+            row=row,
+            most=3,
+        )
+    if count > len(rows):
+        more = f"and {fmt.thousands(count - len(rows))} more"
+        lines.append(Line((Piece(f" {more}", "quiet"),)))
+    return lines
+
+
+def _name(item: ItemId, names: Mapping[ItemId, str]) -> str:
+    return shown_line(names.get(item, f"conversation {item}"), limit=40).text

@@ -1,0 +1,378 @@
+"""How a run goes on, while one may review what is finished."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.domain.filters import Ground, Scope, read_filter
+from faithtui.domain.ids import ItemId, RunId
+from faithtui.engine.runs.events import (
+    ItemFinished,
+    RunEvent,
+    RunSnapshot,
+    WindowAssessed,
+    WindowFailed,
+)
+from faithtui.store.records import ItemRow, RunRow, RunState
+from faithtui.tui.messages import Go
+from faithtui.tui.progress import drawing as draw
+from faithtui.tui.progress import events_drawing as draw_events
+from faithtui.tui.progress.pace import NO_RATES, Pace
+from faithtui.tui.progress.stages_drawing import stage_lines, stage_title
+from faithtui.tui.replies.show_replies import ReplyingScreen
+from faithtui.tui.runs.background_runs import RunningApp
+from faithtui.tui.runs.run_control import RunControlScreen
+from faithtui.tui.session import Session
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme import layouts
+from faithtui.tui.theme.layouts import Plan
+from faithtui.tui.theme.lines import BLANK, Line, Piece, shown_line
+from faithtui.tui.widgets.pane import Pane, RowPane
+from faithtui.tui.widgets.panes import Panes
+
+if TYPE_CHECKING:
+    from faithtui.engine.runs.background import BackgroundRun
+
+LOOK_EVERY_S = 0.1
+READ_EVERY_S = 1.0
+"""How often a run of another process is read from the store."""
+FAILED_READ = 200
+"""Failed conversations that are listed; more are counted."""
+
+
+class ProgressScreen(ReplyingScreen, RunControlScreen):
+    """Totals, stages and events of the chosen run, and what failed in it."""
+
+    TITLE_WORDS: ClassVar[str] = "PROGRESS"
+    HELP_WORDS: ClassVar[str] = (
+        "A run goes on whatever screen is shown, and every reply is stored the moment it arrives: "
+        "the terminal may be killed, and the run taken up later without asking anything twice. "
+        "The number of windows grows while conversations are cut. The pace is that of the last "
+        "minute; the ETA takes the rest to go like what was judged since the run was taken up. "
+        "The limits of a provider count for all runs of this app together. Cost is counted from "
+        "the price table; a call whose price is not known is never counted as nothing."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "v",
+            "review",
+            "review",
+            tooltip="Review finished conversations; the run goes on",
+            id="progress.review",
+        ),
+        Binding(
+            "f",
+            "failed",
+            "failed",
+            tooltip="List the conversations that failed, or the events again",
+            id="progress.failed",
+        ),
+    ]
+
+    app = getters.app(RunningApp)
+    totals = getters.query_one("#totals", Pane)
+    stages = getters.query_one("#stages", Pane)
+    events = getters.query_one("#events", RowPane)
+    failed = getters.query_one("#failed", RowPane)
+
+    @dataclass
+    class Loaded(Message):
+        """The run was read."""
+
+        row: RunRow | None
+        failed: Sequence[ItemRow] = ()
+        elsewhere: bool = False
+        """It is on, and not in this process."""
+
+    @dataclass
+    class Named(Message):
+        """Conversations that events speak of were read."""
+
+        names: dict[ItemId, str]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.failed_rows: Sequence[ItemRow] = ()
+        self.names: dict[ItemId, str] = {}
+        self.began: datetime | None = None
+        self.drawn: RunSnapshot | None = None
+        self.state: RunState | None = None
+        """Of the run in this process, when it was drawn last."""
+        self.elsewhere = False
+        """The run is on in another process."""
+        self.attempt: BackgroundRun | None = None
+        self.recent: Sequence[tuple[float, RunEvent]] = ()
+        self.entries: Sequence[draw_events.Entry] = ()
+        self.pace = Pace()
+        self.below_failed = False
+        """What failed stands where only one of both has room."""
+
+    def make_panes(self) -> Panes:
+        """Make the panes."""
+        return Panes(
+            Pane(id="totals", title="Progress"),
+            Pane(id="stages", title="Stages"),
+            RowPane(id="events", title="Events"),
+            RowPane(id="failed", title="Failed"),
+            planner=self._plan,
+        )
+
+    def _plan(self, width: int, height: int) -> Plan:
+        return (layouts.progress_failed if self.below_failed else layouts.progress)(width, height)
+
+    def on_mount(self) -> None:
+        """Look at the run ten times a second."""
+        self.set_interval(LOOK_EVERY_S, self.look)
+        self.set_interval(READ_EVERY_S, self.read_again)
+        self.events.focus()
+        super().on_mount()
+
+    # Reading
+
+    def reload(self) -> None:
+        """Read the run."""
+        self.load()
+
+    @work(exclusive=True, group="row", exit_on_error=False)
+    async def load(self) -> None:
+        """Read the run from the store."""
+        runs = self.session.store.runs
+        run = self.session.run or await self.read(runs.last_id)
+        if run is None:
+            self.post_message(self.Loaded(None))
+            return
+        # Asked before the row is read: a run that ends meanwhile is none of another process.
+        mine = self.session.running(run)
+        is_over = mine is None or mine.finished
+        row = await self.read(_read_run, self.session, run)
+        # An interrupted one may be taken up elsewhere at any moment.
+        elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
+        self.post_message(self.Loaded(row, await self._failed(row), elsewhere))
+
+    async def _failed(self, row: RunRow) -> Sequence[ItemRow]:
+        """Read what failed, unless it was read before."""
+        if not row.failed:
+            return ()
+        before = self.row
+        if before is not None and (before.id, before.failed) == (row.id, row.failed):
+            return self.failed_rows
+        store = self.session.store
+        wanted = read_filter("state:failed", Ground(Scope.CONVERSATIONS)).filter
+        items = await self.read(store.search.items, row.id, wanted, "number")
+        return await self.read(store.runs.item_rows, items[:FAILED_READ])
+
+    @on(Loaded)
+    def show_loaded(self, event: Loaded) -> None:
+        """Draw the run."""
+        if event.row is not None and self.session.run not in (None, event.row.id):
+            # Another run was chosen while this one was read.
+            self.load()
+            return
+        if event.row is not None and (self.row is None or self.row.id != event.row.id):
+            self._forget()
+        self.row, self.failed_rows, self.elsewhere = event.row, event.failed, event.elsewhere
+        if event.row is not None:
+            self.session.choose_run(event.row.id)
+        self.drawn = None
+        self.look()
+        self.refresh_bindings()
+
+    def _forget(self) -> None:
+        """Begin with another run."""
+        self.names = {}
+        self.began, self.attempt, self.recent, self.entries = None, None, (), ()
+        self.state = None
+
+    def read_again(self) -> None:
+        """Follow a run of another process."""
+        if self.is_current and self.session.is_open and self.elsewhere:
+            self.load()
+
+    # Drawing
+
+    def look(self) -> None:
+        """Draw the run as it is at this moment."""
+        if not self.is_current:
+            return
+        row = self.row
+        if row is None:
+            if self.session.is_open:
+                told = "  No run yet: {go.runs}, then {runs.new} starts one."
+                words = [BLANK, Line(tuple(self.keys.pieces(told, "strong")))]
+                self.totals.show(lambda _width: words)
+            return
+        run = self.session.running(row.id)
+        if self.elsewhere and (run is None or run.finished):
+            run = None  # An attempt of this process is over; what it said is not true any more.
+        snapshot = None if run is None else run.snapshot()
+        if snapshot is not None and snapshot == self.drawn:
+            return
+        self.drawn = snapshot
+        if snapshot is not None:
+            if run is not self.attempt:
+                self._follow(run, snapshot)
+            self._take_events(snapshot.recent)
+        shown = draw.RunShown(
+            row,
+            snapshot,
+            NO_RATES if snapshot is None else self.pace.take(snapshot),
+            self.keys,
+            self._before(row),
+        )
+        self._draw(shown)
+        before, self.state = self.state, None if snapshot is None else snapshot.state
+        if before is RunState.RUNNING and self.state is not RunState.RUNNING:
+            self._tell_end()
+            self.load()
+
+    def _follow(self, run: "BackgroundRun | None", snapshot: RunSnapshot) -> None:
+        """Begin with another attempt of the run: what was said of the one before is over."""
+        if self.attempt is not None:
+            self.say()
+        self.attempt, self.pace, self.cancelling = run, Pace(), False
+        self.began = self.session.now() - timedelta(seconds=snapshot.elapsed_s)
+
+    def _tell_end(self) -> None:
+        if self.cancelling:
+            self.cancelling = False
+            self.say(Piece("cancelled", "warn"), Piece(": the answers on their way were kept"))
+
+    def _before(self, row: RunRow) -> str:
+        """Name the runs that go before this one; "" when it does not wait for any."""
+        waiting = self.app.waiting
+        if row.id not in waiting:
+            return ""
+        on = [snapshot.run for snapshot in self.session.snapshots()]
+        ahead = [*on, *waiting[: waiting.index(row.id)]]
+        return "run " + " ".join(f"#{run}" for run in ahead) if ahead else "the run before"
+
+    def _draw(self, run: draw.RunShown) -> None:
+        row = run.row
+        self.totals.show(lambda width: draw.total_lines(run, width), title=f"Run #{row.id}")
+        self.stages.show(lambda width: stage_lines(run, width), title=stage_title(run))
+        self._draw_events()
+        failed = fmt.thousands(row.failed)
+        rows, blind = self.failed_rows, self.session.blind
+        self.failed.show(
+            lambda width: draw_events.failed_lines(rows, row.failed, width, blind=blind),
+            title=f"Failed {failed}",
+            made_of=(rows, row.failed, blind),
+        )
+        # Where one of both has the only room, its frame says that the other one is there.
+        alone = not (self.events.display and self.failed.display)
+        key = self.keys("progress.failed")
+        self.events.hint = f"{key} failed {failed}" if alone and row.failed else ""
+        replies = self.keys.fill("{replies.open} raw replies") if row.failed else ""
+        self.failed.hint = " · ".join(filter(None, [replies, f"{key} events" if alone else ""]))
+        self.entitle(
+            [
+                Piece(f"  #{row.id} ", "quiet"),
+                shown_line(row.spec.metric, "quiet"),
+                Piece(" · ", "quiet"),
+                shown_line(row.spec.judge_title, limit=60),
+            ],
+            draw.state_pieces(run),
+        )
+
+    def _take_events(self, recent: Sequence[tuple[float, RunEvent]]) -> None:
+        """Take new events, with the cursor on the entry it was on unless that is the newest."""
+        if recent == self.recent:
+            return
+        pane = self.events
+        chosen = self.entries[pane.cursor] if 0 < pane.cursor < len(self.entries) else None
+        self.recent, self.entries = recent, draw_events.told(recent)
+        self._ask_names()
+        self._draw_events()
+        if chosen is not None:
+            kept = (row for row, each in enumerate(self.entries) if each.first_s == chosen.first_s)
+            pane.move_to(next(kept, min(pane.cursor, len(self.entries) - 1)))
+
+    def _draw_events(self) -> None:
+        entries, began, names = self.entries, self.began, self.names
+        self.events.show(
+            lambda width: draw_events.event_lines(entries, began, names, width),
+            title="Events",
+            made_of=(entries, began, names),
+        )
+
+    def _ask_names(self) -> None:
+        """Read the names of conversations that events speak of for the first time."""
+        unknown = {
+            event.item
+            for _, event in self.recent
+            if isinstance(event, ItemFinished | WindowAssessed | WindowFailed)
+            and event.item not in self.names
+        }
+        if unknown:
+            self.read_names(tuple(unknown))
+
+    @work(exclusive=True, group="names", exit_on_error=False)
+    async def read_names(self, items: tuple[ItemId, ...]) -> None:
+        """Read names of conversations."""
+        rows = await self.read(self.session.store.runs.item_rows, items)
+        self.post_message(self.Named({row.id: row.key for row in rows}))
+
+    @on(Named)
+    def take_names(self, event: Named) -> None:
+        """Draw events with names."""
+        self.names = self.names | event.names
+        self.drawn = None
+
+    # Acting
+
+    @on(RowPane.Chosen, "#events")
+    @on(RowPane.Chosen, "#failed")
+    def open_chosen(self) -> None:
+        """Open the conversation that an entry is about."""
+        item = self.replied
+        if item is None:
+            self.refuse("this is about the run; entries that name a conversation open it")
+            return
+        self.session.item, self.session.claim = item, None
+        self.post_message(Go("review"))
+
+    @property
+    def replied(self) -> ItemId | None:
+        """The conversation of the chosen entry; None: it names none."""
+        if self.focused is self.failed:
+            at = self.failed.cursor
+            return self.failed_rows[at].id if at < len(self.failed_rows) else None
+        at = self.events.cursor
+        return self.entries[at].item if at < len(self.entries) else None
+
+    def action_failed(self) -> None:
+        """Go to what failed; from there, back to the events."""
+        back = self.focused is self.failed
+        self.below_failed = not back
+        panes = self.query_one(Panes)
+        panes.zoom(panes.zoomed)
+        (self.events if back else self.failed).focus()
+        self.drawn = None
+        self.look()
+
+    def action_review(self) -> None:
+        """Review what is finished."""
+        self.session.item = self.session.claim = None
+        self.post_message(Go("review"))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what cannot be done with this run now."""
+        if action == "review":
+            return self.is_mounted and self.row is not None
+        if action == "failed":
+            failed = self.row is not None and self.row.failed > 0
+            return self.is_mounted and (failed or self.focused is self.failed)
+        return super().check_action(action, parameters)
+
+
+def _read_run(session: Session, run: RunId) -> RunRow:
+    """Read a run. Imports what is slow: meant for a thread."""
+    from faithtui.engine.runs.workers import read_run
+
+    return read_run(session.store, run)

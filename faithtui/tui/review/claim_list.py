@@ -1,0 +1,265 @@
+"""What is judged in a conversation, and the keys that give verdicts on it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.domain.annotations import REASON_CODES
+from faithtui.domain.ids import ClaimId
+from faithtui.store.records import ReviewView
+from faithtui.tui.metric_view import titled
+from faithtui.tui.review.drawing.claims import ListExtras, claim_list, pointed, row_of
+from faithtui.tui.review.drawing.verdict import UNFAIR_KEY, choices
+from faithtui.tui.review.position import Focus, is_open
+from faithtui.tui.theme.lines import Line
+from faithtui.tui.widgets.pane import RowPane
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+VERDICT = Binding.Group("verdict")
+CODE = Binding.Group("code", compact=True)
+
+"""What the ids of verdict keys end in, by their default keys."""
+
+GO_ON = ("later", "repeat", "accept")
+"""What leads to another claim, besides a verdict."""
+
+
+class ClaimList(RowPane):
+    """Claims, one of them chosen. Verdict keys live here, so that they never fire while typing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "y",
+            "verdict('y')",
+            "first label",
+            group=VERDICT,
+            tooltip="Verdict: the metric's first label, such as supported; saves and goes on",
+            id="review.verdict-yes",
+        ),
+        Binding(
+            "n",
+            "verdict('n')",
+            "second label",
+            group=VERDICT,
+            tooltip="Verdict: the metric's second label, such as contradicted; saves and goes on",
+            id="review.verdict-no",
+        ),
+        Binding(
+            "i",
+            "verdict('i')",
+            "third label",
+            group=VERDICT,
+            tooltip="Verdict: the metric's third label, where it has one; saves and goes on",
+            id="review.verdict-idk",
+        ),
+        Binding(
+            "x",
+            "verdict('x')",
+            "not fair",
+            group=VERDICT,
+            tooltip="Not a fair claim: phantom, opinion or bad split; saves and goes on",
+            id="review.verdict-unfair",
+        ),
+        Binding(
+            "s", "want('later')", "later", tooltip="Put the claim off and go on", id="review.later"
+        ),
+        Binding(
+            "space",
+            "want('later')",
+            "later",
+            show=False,
+            tooltip="Put the claim off and go on",
+            id="review.later-too",
+        ),
+        Binding(
+            "f", "want('flag')", "flag", tooltip="Flag the claim, or no longer", id="review.flag"
+        ),
+        Binding(
+            "full_stop",
+            "want('repeat')",
+            "repeat",
+            key_display=".",
+            tooltip="Give the last verdict and its code once more, and go on",
+            id="review.repeat",
+        ),
+        Binding(
+            "m",
+            "want('range')",
+            "range",
+            tooltip="Begin a range here: move, then one verdict for all; again: drop it",
+            id="review.range",
+        ),
+        Binding(
+            "c",
+            "want('unsure')",
+            "unsure",
+            tooltip="Say that you are not sure of the last verdict, or are again",
+            id="review.unsure",
+        ),
+        Binding(
+            "a",
+            "want('accept')",
+            "accept",
+            show=False,
+            tooltip="Take over the judge's verdict, where it is shown; no reading of yours",
+            id="review.accept",
+        ),
+        *(
+            Binding(
+                str(number),
+                f"want('code-{number}')",
+                "code",
+                group=CODE,
+                tooltip=f"Reason code for the last verdict: {code.title}, {code.meaning}",
+                id=f"review.code-{number}",
+            )
+            for number, code in enumerate(REASON_CODES, start=1)
+        ),
+        Binding(
+            "enter",
+            "choose",
+            "Details",
+            show=False,
+            tooltip="Show the judge's word in every window",
+            id="review.open",
+        ),
+    ]
+
+    @dataclass
+    class Judged(Message):
+        """A person gave a verdict on the claim that was on screen."""
+
+        pane: "ClaimList"
+        claim: ClaimId
+        label: str
+
+        @property
+        def control(self) -> "ClaimList":
+            """The list."""
+            return self.pane
+
+    @dataclass
+    class Wanted(Message):
+        """Something else is to be done with the claim that was on screen."""
+
+        pane: "ClaimList"
+        claim: ClaimId
+        what: str
+        """`later`, `flag`, `repeat`, `range`, `unsure`, `accept`, or `code-1` and so on."""
+        drawn: bool = True
+        """Whether the claim was on screen. Doubts and codes come before the next claim is: they
+        may be about the verdict given last."""
+
+        @property
+        def control(self) -> "ClaimList":
+            """The list."""
+            return self.pane
+
+    @dataclass
+    class Refused(Message):
+        """A verdict key came before the claim it would be about had been drawn."""
+
+        pane: "ClaimList"
+
+        @property
+        def control(self) -> "ClaimList":
+            """The list."""
+            return self.pane
+
+    def __init__(self) -> None:
+        super().__init__(id="claims", title="Claims")
+        self._spec: MetricSpec | None = None
+        self._current: ClaimId | None = None
+        self._painted: ClaimId | None = None
+        self.is_waiting = False
+        """Whether no key is accepted until claims are drawn again."""
+        self._kept: tuple[tuple[object, ...], list[Line]] = ((), [])
+
+    def show_claims(
+        self, view: ReviewView, at: Focus, spec: "MetricSpec", extras: ListExtras
+    ) -> None:
+        """Draw the claims of a conversation or of one window, and choose one."""
+        done = sum(not is_open(claim) for claim in view.claims)
+        where = "" if at.window is None else f" in w{at.window + 1}"
+        row = row_of(view, at, at.claim)
+        self._spec = spec
+        self._current = at.claim
+        self.is_waiting = False
+        self.show(
+            lambda width: pointed(self._made(view, at, spec, width, extras), row),
+            title=f"{titled(spec.units[1])}{where} {done}/{len(view.claims)} done",
+        )
+        self.hint = "J judge H you"
+        self.move_to(row)
+        if self._painted != at.claim:
+            self.call_after_refresh(self._mark_painted, at.claim)
+
+    def _made(
+        self, view: ReviewView, at: Focus, spec: "MetricSpec", width: int, extras: ListExtras
+    ) -> list[Line]:
+        """Make all lines, or give those of the key before: moving on changes none of them."""
+        made_of = (view, spec, extras.wanted, at.window, width, extras.ranged)
+        before = self._kept[0]
+        # What may be large is the same object when it is the same; the rest is compared.
+        same = (
+            len(before) == len(made_of)
+            and all(one is other for one, other in zip(before[:3], made_of[:3], strict=True))
+            and before[3:] == made_of[3:]
+        )
+        if not same:
+            self._kept = made_of, claim_list(view, at, spec, width, extras)
+        return self._kept[1]
+
+    def wait(self) -> None:
+        """Accept no key until claims are drawn again: what comes next is being read."""
+        self._painted, self.is_waiting = None, True
+
+    def clear(self) -> None:
+        """Accept no verdict until claims are shown again."""
+        self._current = self._painted = None
+
+    def action_verdict(self, key: str) -> None:
+        """Give the verdict of a key, on the claim that is on screen."""
+        claim = self._on_screen()
+        if self._spec is None or claim is None:
+            return
+        label = next((name for each, name, _ in choices(self._spec) if each == key), None)
+        if label is not None:
+            self.post_message(self.Judged(self, claim, label))
+            self.wait()  # A key that is typed ahead would mean the same claim once more.
+
+    def action_want(self, what: str) -> None:
+        """Ask for something else to be done with the claim that is on screen."""
+        current = self._current
+        if current is not None and (what == "unsure" or what.startswith("code-")):
+            self.post_message(self.Wanted(self, current, what, drawn=self._is_drawn))
+            return
+        claim = self._on_screen()
+        if claim is not None:
+            self.post_message(self.Wanted(self, claim, what))
+            if what in GO_ON:
+                self.wait()
+
+    @property
+    def _is_drawn(self) -> bool:
+        return not self.is_waiting and self._painted == self._current
+
+    def _on_screen(self) -> ClaimId | None:
+        """Give the claim that was painted; None, and a refusal, where another one was chosen."""
+        if self._current is not None and not self._is_drawn:
+            self.post_message(self.Refused(self))
+            return None
+        return self._current
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide keys for labels that the metric does not have."""
+        if action == "verdict" and self._spec is not None:
+            return parameters[0] in (UNFAIR_KEY, *(key for key, _, _ in choices(self._spec)))
+        return True
+
+    def _mark_painted(self, claim: ClaimId | None) -> None:
+        self._painted = claim

@@ -1,0 +1,146 @@
+"""`h`: the text that says how to judge, its versions, and writing the next one in an editor."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.limits import GUIDELINE
+from faithtui.errors import FaithtuiError
+from faithtui.store.annotations.guidelines import Guideline
+from faithtui.tui.review.external_editor import edited
+from faithtui.tui.screen.dialogs import Dialog
+from faithtui.tui.session import Session
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import BLANK, LONGEST, Line, Piece, shown, shown_line, wrap
+from faithtui.tui.widgets.pane import Pane
+
+
+class GuidelineDialog(Dialog):
+    """The guideline in force; answers `set` when another one was put in force."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "E,ctrl+e",
+            "edit",
+            "edit",
+            key_display="E",
+            tooltip="Write a new version in $VISUAL or $EDITOR",
+            id="guideline.edit",
+        ),
+        Binding(
+            "left_square_bracket",
+            "version(-1)",
+            "version before",
+            key_display="[",
+            tooltip="Read the version before",
+            id="guideline.version-before",
+        ),
+        Binding(
+            "right_square_bracket",
+            "version(1)",
+            "next version",
+            key_display="]",
+            tooltip="Read the next version",
+            id="guideline.next-version",
+        ),
+        Binding(
+            "h,enter",
+            "close",
+            "Close",
+            show=False,
+            tooltip="Close this window",
+            id="guideline.close",
+        ),
+    ]
+
+    def __init__(self, session: Session, versions: Sequence[Guideline]) -> None:
+        super().__init__("Guideline", self._lines)
+        self._session = session
+        self._versions = tuple(versions)
+        self._at = len(versions) - 1
+        self._words = ""
+        """What happened last."""
+        self._was_set = False
+
+    def action_close(self) -> None:
+        """Close."""
+        self.dismiss("set" if self._was_set else None)
+
+    def action_version(self, by: int) -> None:
+        """Read another version."""
+        if self._versions:
+            self._at = max(0, min(len(self._versions) - 1, self._at + by))
+            self._show()
+
+    def action_edit(self) -> None:
+        """Write a new version in the user's editor, beginning with the one on screen."""
+        text = "" if self._at < 0 else self._versions[self._at].text
+        found = edited(self.app, text, name="guideline.md", limit=GUIDELINE)
+        if isinstance(found, FaithtuiError):
+            self.app.bell()
+            self._words = str(found)
+        elif not found.strip():
+            self._words = "an empty text is no guideline: nothing was changed"
+        else:
+            self._save(found)
+            return
+        self._show()
+
+    @work(exclusive=True, exit_on_error=False, thread=True)
+    def _save(self, text: str) -> None:
+        """Put a text in force."""
+        guidelines = self._session.store.guidelines
+        before = guidelines.current()
+        try:
+            now = guidelines.set(text, self._session.reviewer)
+            versions = guidelines.versions()
+        except FaithtuiError as error:
+            self.app.call_from_thread(self._told, str(error), None)
+            return
+        same = before is not None and before.digest == now.digest
+        words = "the text is the same: no new version" if same else f"version {now.number} saved"
+        self.app.call_from_thread(self._told, words, None if same else versions)
+
+    def _told(self, words: str, versions: tuple[Guideline, ...] | None) -> None:
+        if not self.is_mounted:
+            return  # It was closed meanwhile; what was saved is saved.
+        self._words = words
+        if versions is not None:
+            self._versions, self._at, self._was_set = versions, len(versions) - 1, True
+        self._show()
+
+    def _show(self) -> None:
+        self.query_one("#text", Pane).show(self._lines, keep=False)
+        self.refresh_bindings()
+
+    def _lines(self, width: int) -> Sequence[Line]:
+        told = wrap([shown(self._words, "human")], width - 1, first=[Piece(" ")])
+        said = [*told, BLANK] if self._words else []
+        if self._at < 0:
+            words = (
+                "There is no guideline yet: E writes one in your editor, and "
+                "faithtui guideline set FILE takes one from a file. Labels name the version that "
+                "was in force."
+            )
+            return [*said, *wrap([Piece(words)], width - 1, first=[Piece(" ")])]
+        found = self._versions[self._at]
+        last = self._at == len(self._versions) - 1
+        head = [
+            Piece(f"version {found.number} of {len(self._versions)}", "strong"),
+            Piece(" · in force" if last else " · replaced", "good" if last else "warn"),
+            Piece(f" · {fmt.day(found.created_at)} · ", "quiet"),
+            shown_line(found.author, "quiet", limit=40),
+            Piece(f" · {found.digest}", "quiet"),
+        ]
+        return [
+            *said,
+            *wrap(head, width - 1, first=[Piece(" ")]),
+            BLANK,
+            *wrap([shown(found.text, "", LONGEST)], width - 1, first=[Piece(" ")]),
+        ]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide the keys of versions where there is one or none."""
+        return len(self._versions) > 1 if action == "version" else True

@@ -1,0 +1,99 @@
+"""`o`: images are opened outside, because a terminal draws none."""
+
+from textual import work
+from textual.binding import Binding
+
+from faithtui.domain.judging.image_addresses import format_address
+from faithtui.store.records import ReviewView
+from faithtui.tui.review.drawing.images import NumberedImage, image_list, images_of
+from faithtui.tui.review.image_viewer import SUFFIXES, why_not_opened
+from faithtui.tui.screen.dialogs import PickDialog
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.theme.lines import Piece, shown_line
+
+OPEN_IMAGE = Binding(
+    "o",
+    "open_image",
+    "open image",
+    tooltip="Open an image outside the terminal, or its address in the browser",
+    id="review.open-image",
+)
+
+
+class ImageScreen(FaithScreen):
+    """A screen that shows a conversation, whose images can be opened. Bind `OPEN_IMAGE`."""
+
+    @property
+    def shown_view(self) -> ReviewView | None:
+        """The conversation on screen; None: none is."""
+        raise NotImplementedError
+
+    @property
+    def images(self) -> tuple[NumberedImage, ...]:
+        """The images to choose from."""
+        view = self.shown_view
+        return () if view is None else images_of(view)
+
+    def action_open_image(self) -> None:
+        """Open the image, or let one be chosen where there are several."""
+        self.pick_image(self.images)
+
+    def pick_image(self, images: tuple[NumberedImage, ...]) -> None:
+        """Open one of some images."""
+        if not images:
+            self.say(Piece("there is no image here", "warn"))
+            return
+        if len(images) == 1:
+            self.open_image(images[0])
+            return
+
+        def chosen(row: str | None) -> None:
+            if row is not None:
+                self.open_image(images[int(row)])
+
+        self.navigation.open_window(
+            PickDialog(f"Images {len(images)}", lambda width: image_list(images, width)), chosen
+        )
+
+    @work(exclusive=True, group="image", exit_on_error=False)
+    async def open_image(self, chosen: NumberedImage) -> None:
+        """Write an image into a private file and open that, or open its address."""
+        session, name = self.session, f"image {chosen.number}"
+        stored = await self.read(session.store.conversations.image, chosen.image.sha256)
+        if stored.data is None:
+            url = chosen.image.url or ""
+            reason = why_not_opened(url)
+            if reason is not None:
+                self.say(
+                    Piece(f"{name} not opened: its address {reason}: ", "warn"),
+                    shown_line(format_address(url) or "no address", limit=200),
+                )
+                return
+            await self._hand_over(name, url, is_file=False)
+            return
+        kind = stored.image.media_type
+        path = await self.read(session.pictures.write, chosen.image.sha256[:12], stored.data, kind)
+        if kind not in SUFFIXES:
+            self.say(
+                Piece(f"{name} is no kind that is opened: ", "warn"),
+                shown_line(str(path)),
+                Piece(" until you quit", "quiet"),
+            )
+            return
+        await self._hand_over(name, str(path), is_file=True)
+
+    async def _hand_over(self, name: str, target: str, *, is_file: bool) -> None:
+        if await self.read(self.session.open_outside, target):
+            self.say(Piece(f"{name} opened: ", "good"), shown_line(target, "quiet", limit=200))
+        else:
+            self.say(
+                Piece(f"no viewer for {name}", "warn"),
+                Piece("; until you quit it is in " if is_file else ": ", "quiet"),
+                shown_line(target, limit=200),
+            )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide the key where there is no image."""
+        if action == "open_image":
+            return self.is_mounted and bool(self.images)
+        return super().check_action(action, parameters)

@@ -1,0 +1,186 @@
+"""`R`: the judge asked once more about the chosen claim, outside the stored replies."""
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.store.records import ClaimView, FreshVerdict, ReviewView, RunRow
+from faithtui.tui.background_loop import apart
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.review.queue_walk import WalkingScreen
+from faithtui.tui.screen.dialogs import ConfirmDialog
+from faithtui.tui.session import Session
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.engine.runs.environment import Circumstances
+    from faithtui.store.store import Store
+
+_TOKENS = 1_000
+"""Tokens of a question that only tells whether a judge costs anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallCost:
+    """What one more call costs."""
+
+    is_free: bool
+    nusd: int | None
+    """As calls cost on average, in units of 1e-9 US dollars; None: not known."""
+    basis: str
+    """Where that is known from, in words."""
+
+    @property
+    def words(self) -> str:
+        """Say it."""
+        if self.nusd is None:
+            return "What that costs is not known."
+        return f"That costs about {fmt.money(self.nusd)}, by {self.basis}."
+
+
+class RefreshingScreen(WalkingScreen):
+    """A review screen on which the judge can be asked again. Subclasses read conversations."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "R",
+            "fresh",
+            "ask again",
+            show=False,
+            tooltip="Ask the judge once more about the chosen claim; what it says stands beside "
+            "the run and changes nothing in it",
+            id="review.fresh",
+        ),
+    ]
+
+    @dataclass
+    class Priced(Message):
+        """What asking again costs is known."""
+
+        claim: ClaimId
+        cost: CallCost
+
+    @dataclass
+    class AskedAgain(Message):
+        """The judge has answered again."""
+
+        fresh: FreshVerdict
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.asking: ClaimId | None = None
+        """The claim that the judge is being asked about."""
+
+    def action_fresh(self) -> None:
+        """Look what it costs, then ask."""
+        claim, view = self.claim, self.view
+        if claim is None or view is None:
+            return
+        if claim.id in view.hidden:
+            key = self.keys("review.reveal")
+            self.refuse(f"the judge is hidden: answer first, or {key} reveals it")
+        elif self.asking is not None:
+            self.refuse("the judge is being asked already: one at a time")
+        else:
+            self.price(claim, view)
+
+    @holds_keys(can_give_up=True)
+    @work(exclusive=True, group="price", exit_on_error=False)
+    async def price(self, claim: ClaimView, view: ReviewView) -> None:
+        """Find out what a call costs."""
+        self.post_message(
+            self.Priced(claim.id, await self.read(cost_of, self.session, view.run, view.item.id))
+        )
+
+    @on(Priced)
+    def confirm(self, event: Priced) -> None:
+        """Ask whether it may cost something; what is free is asked at once."""
+        claim, view = self.claim, self.view
+        if claim is None or view is None or claim.id != event.claim:
+            return
+        item, name = view.item.id, self.name_of(claim)
+        if event.cost.is_free:
+            self.ask_again(item, claim.id, name)
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "yes":
+                self.ask_again(item, event.claim, name)
+
+        self.navigation.open_window(
+            ConfirmDialog(
+                f"Ask the judge again about {name}?",
+                f"{event.cost.words} Its answer stands beside the run and changes nothing in it.",
+            ),
+            answered,
+        )
+
+    @work(exclusive=True, group="fresh", exit_on_error=False)
+    async def ask_again(self, item: ItemId, claim: ClaimId, name: str) -> None:
+        """Ask the judge."""
+        self.asking = claim
+        self.say(Piece(f"asking the judge again about {name} …", "quiet"))
+        session = self.session
+        try:
+            around = await self.read(session.circumstances)
+            store, reviewer = session.store, session.reviewer
+            fresh = await apart(lambda: _afresh(store, item, claim, reviewer, around))
+        except BaseException:
+            self.say(Piece(f"the judge was not heard again about {name}", "warn"))
+            raise
+        finally:
+            self.asking = None
+        self.post_message(self.AskedAgain(fresh))
+
+    @on(AskedAgain)
+    def show_asked_again(self, event: AskedAgain) -> None:
+        """Say what the judge says now, and read the conversation again."""
+        looked, fresh = self.looked, event.fresh
+        self.forget_prepared()
+        if looked is None or looked.view.item.id != fresh.item:
+            return
+        if fresh.claim in looked.view.hidden:
+            self.say(Piece("asked again; the answer is hidden like the first one", "quiet"))
+        else:
+            word = fmt.word(fresh.label, looked.labels)
+            look = fmt.look(fresh.label, looked.labels)
+            self.say(Piece("asked again: "), Piece(word, f"strong {look}"))
+        self.read_again()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what cannot be done without a claim."""
+        if action == "fresh":
+            return self.claim is not None
+        return super().check_action(action, parameters)
+
+
+def cost_of(session: Session, run: RunRow, item: ItemId) -> CallCost:
+    """Say what one more call of a run's judge costs. Imports what is slow: meant for a thread."""
+    from faithtui.engine.calls.costs import TablePrices
+
+    table = session.circumstances().prices
+    prices = TablePrices(table, run.spec.judge, run.spec.base_url)
+    if prices.worst_nusd(_TOKENS, _TOKENS) == 0:
+        return CallCost(True, 0, "the price table")
+    own = session.store.calls.costs(item).total
+    for calls, nusd, basis in (
+        (own.calls - own.unpriced_calls, own.cost_nusd, "what this conversation's calls cost"),
+        (run.calls - run.unpriced_calls, run.cost_nusd, "what this run's calls cost"),
+    ):
+        if calls > 0 and nusd:
+            return CallCost(False, nusd // calls, basis)
+    return CallCost(False, None, "")
+
+
+def _afresh(
+    store: "Store", item: ItemId, claim: ClaimId, reviewer: str, around: "Circumstances"
+) -> Coroutine[object, object, FreshVerdict]:
+    from faithtui.engine.review.re_ask import ask_afresh
+
+    return ask_afresh(store, item, claim, asked_by=reviewer, around=around)

@@ -1,0 +1,290 @@
+"""What is done with runs from their list: put away, retried, compared, exported."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import on, work
+from textual.binding import Binding
+from textual.message import Message
+
+from faithtui.domain.ids import RunId
+from faithtui.errors import FaithtuiError
+from faithtui.store.runs.run_records import RunRow
+from faithtui.tui.agreement.export import refusal, told, written_report
+from faithtui.tui.messages import ResumeWanted
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.screen.filtered_list import FilteredScreen
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.engine.review.run_comparison import RunChange
+
+
+RUN_ACTS: tuple[Binding, ...] = (
+    Binding(
+        "e",
+        "export",
+        "export report",
+        tooltip="Write the reports of the marked runs, or of the chosen one, as HTML, "
+        "Markdown, JSON and CSV, each into a new directory",
+        id="runs.export",
+    ),
+    Binding(
+        "b",
+        "compare",
+        "compare both",
+        tooltip="What changed between the two marked runs, against people",
+        id="runs.compare",
+    ),
+    Binding(
+        "x",
+        "retry",
+        "retry errors",
+        tooltip="Ask again what failed or lacks a verdict in the marked runs, or in the chosen "
+        "one, and nothing else",
+        id="runs.retry",
+    ),
+    Binding(
+        "d",
+        "put_away",
+        "archive",
+        tooltip="Put the marked runs, or the chosen one, out of the list, or archived ones "
+        "back; the filter archived:yes finds them. Nothing is deleted; `faithtui delete` does that",
+        id="runs.archive",
+    ),
+    Binding(
+        "u",
+        "undo",
+        "undo",
+        show=False,
+        tooltip="Take back what was archived or brought back last",
+        id="runs.undo",
+    ),
+    Binding(
+        "ctrl+r",
+        "redo",
+        "redo",
+        show=False,
+        tooltip="Do again what was taken back",
+        id="runs.redo",
+    ),
+)
+"""Keys of what can be done with runs. Screens list them behind their own."""
+
+
+ACTS = frozenset(each.action for each in RUN_ACTS)
+
+
+class RunActsScreen(FilteredScreen):
+    """A list of runs with which something can be done: the marked ones, else the chosen one."""
+
+    @dataclass
+    class PutAway(Message):
+        """Runs were archived, or brought back."""
+
+        runs: tuple[RunId, ...]
+        archived: bool
+        how: str
+        """`done`, `undone` or `redone`."""
+
+    @dataclass
+    class Reopened(Message):
+        """What failed or lacks a verdict in runs waits to be asked again."""
+
+        runs: tuple[RunId, ...]
+        """Those in which something had failed, or lacked a verdict."""
+
+    @dataclass
+    class Compared(Message):
+        """Two runs were compared."""
+
+        change: "RunChange"
+
+    @dataclass
+    class Exported(Message):
+        """Reports were written."""
+
+        directories: tuple[Path, ...]
+
+    @property
+    def all(self) -> tuple[RunRow, ...]:
+        """Every run of the store, whatever the filter."""
+        raise NotImplementedError
+
+    @property
+    def chosen(self) -> RunRow | None:
+        """The run under the cursor."""
+        raise NotImplementedError
+
+    @property
+    def targets(self) -> tuple[RunRow, ...]:
+        """What a key is about: the marked runs, else the chosen one."""
+        marked = tuple(row for row in self.all if row.id in self.marks)
+        if marked or self.chosen is None:
+            return marked
+        return (self.chosen,)
+
+    def on_mount(self) -> None:
+        """Nothing was done yet."""
+        self.done: list[tuple[tuple[RunId, ...], bool]] = []
+        """What was archived (True) or brought back here, the last one last."""
+        self.undone: list[tuple[tuple[RunId, ...], bool]] = []
+        super().on_mount()
+
+    # Archiving
+
+    def action_put_away(self) -> None:
+        """Archive runs; bring them back where all are archived."""
+        targets = self.targets
+        back = all(row.archived_at is not None for row in targets)
+        busy = [row.id for row in targets if self._is_on(row.id)]
+        if busy and not back:
+            self.refuse(f"{names(busy)} is under way: archive it when it is through")
+            return
+        runs = tuple(row.id for row in targets if back or row.archived_at is None)
+        self.put_away(runs, archived=not back)
+
+    def action_undo(self) -> None:
+        """Take back the last archiving."""
+        if not self.done:
+            self.say(Piece("nothing was archived here that could be taken back", "warn"))
+            return
+        runs, archived = self.done.pop()
+        self.put_away(runs, archived=not archived, how="undone")
+
+    def action_redo(self) -> None:
+        """Archive again."""
+        if not self.undone:
+            self.say(Piece("nothing to be done again", "warn"))
+            return
+        runs, archived = self.undone.pop()
+        self.put_away(runs, archived=archived, how="redone")
+
+    @work(group="archive", exit_on_error=False)
+    async def put_away(self, runs: tuple[RunId, ...], *, archived: bool, how: str = "done") -> None:
+        """Write it down."""
+        kept = self.session.store.runs
+        await self.read(kept.archive if archived else kept.restore, runs)
+        self.post_message(self.PutAway(runs, archived, how))
+
+    @on(PutAway)
+    def show_put_away(self, event: PutAway) -> None:
+        """Read the list again and say what happened."""
+        if event.how == "undone":
+            self.undone.append((event.runs, not event.archived))
+        else:
+            self.done.append((event.runs, event.archived))
+            if event.how == "done":
+                self.undone.clear()
+        self.marks.clear()
+        self.show_marks()
+        self.reload()
+        words = f"{names(event.runs)} {'archived' if event.archived else 'is listed again'}"
+        if event.how == "undone":
+            self.say(Piece("undone: ", "human strong"), Piece(words))
+        else:
+            key = self.keys("runs.undo")
+            self.say(Piece(words, "good"), Piece(f" · {key} takes it back", "quiet"))
+
+    # Asking again
+
+    def action_retry(self) -> None:
+        """Ask again what failed or lacks a verdict."""
+        busy = [row.id for row in self.targets if self._is_on(row.id)]
+        unfinished = tuple(row.id for row in self.targets if row.failed or row.incomplete)
+        if busy:
+            self.refuse(f"{names(busy)} is under way: what fails can be retried afterwards")
+        elif not unfinished:
+            which = names([row.id for row in self.targets])
+            self.refuse(f"nothing failed or lacks a verdict in {which}")
+        else:
+            self.reopen(unfinished)
+
+    @holds_keys(can_give_up=False)
+    @work(exclusive=True, group="retry", exit_on_error=False)
+    async def reopen(self, runs: Sequence[RunId]) -> None:
+        """Make what failed or lacks a verdict wait again."""
+        reopen = self.session.store.runs.reopen_unfinished
+        self.post_message(
+            self.Reopened(tuple([run for run in runs if await self.read(reopen, run)]))
+        )
+
+    @on(Reopened)
+    def take_up(self, event: Reopened) -> None:
+        """Take up the runs, one after the other."""
+        if event.runs:
+            self.post_message(ResumeWanted(event.runs[0], then=event.runs[1:]))
+
+    # Comparing
+
+    @holds_keys(can_give_up=True)
+    @work(exclusive=True, group="compare", exit_on_error=False)
+    async def action_compare(self) -> None:
+        """Compare the two marked runs, the older one first."""
+        from faithtui.engine.review.run_comparison import changed
+
+        first, second = sorted(row.id for row in self.targets)
+        store, who = self.session.store, self.session.reviewer
+        self.say(Piece(f"comparing #{first} with #{second} …", "quiet"))
+        try:
+            change = await self.read(changed, store, first, second, who)
+        except FaithtuiError:
+            self.say()
+            raise
+        self.post_message(self.Compared(change))
+
+    @on(Compared)
+    def show_compared(self, event: Compared) -> None:
+        """Show what changed."""
+        from faithtui.tui.agreement.change_drawing import change_lines
+        from faithtui.tui.screen.dialogs import TextDialog
+
+        a, b = event.change.a.id, event.change.b.id
+        self.say()
+        self.navigation.open_window(
+            TextDialog(f"From run #{a} to run #{b}", lambda w: change_lines(event.change, w))
+        )
+
+    # Exporting
+
+    @work(exclusive=True, group="export", exit_on_error=False)
+    async def action_export(self) -> None:
+        """Write the reports."""
+        if self.session.blind:
+            self.app.bell()
+            self.say(refusal("the report"))
+            return
+        runs = [row.id for row in self.targets]
+        directories = []
+        for run in runs:
+            self.say(Piece(f"writing the report of #{run} …", "quiet"))
+            directories.append(await self.read(written_report, self.session, run))
+        self.post_message(self.Exported(tuple(directories)))
+
+    @on(Exported)
+    def show_exported(self, event: Exported) -> None:
+        """Say where the reports are."""
+        self.say(*told(*event.directories))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what needs a run while there is none, and everything until the store is open."""
+        if action in ACTS and not self.session.is_open:
+            return False
+        if action == "compare":
+            return self.is_mounted and len(self.marks) == 2 and len(self.targets) == 2
+        if action in ("export", "put_away", "retry"):
+            return self.is_mounted and bool(self.targets)
+        return super().check_action(action, parameters)
+
+    def _is_on(self, run: RunId) -> bool:
+        mine = self.session.running(run)
+        return mine is not None and not mine.finished
+
+
+def names(runs: Sequence[RunId]) -> str:
+    """Name runs: `run #3`, `runs #1 #3`; of many only how many."""
+    if len(runs) > 6:
+        return f"{len(runs)} runs"
+    return f"run{'s' if len(runs) > 1 else ''} " + " ".join(f"#{run}" for run in runs)

@@ -1,0 +1,266 @@
+"""Keys that act on one run: pause, workers, cancel, go on, ask again, budget."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.domain.ids import RunId
+from faithtui.engine.runs.events import Draining
+from faithtui.store.records import RunRow, RunState
+from faithtui.tui.messages import ResumeWanted
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.runs.budget import BudgetScreen, BudgetWanted
+from faithtui.tui.screen.dialogs import ConfirmDialog
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.session import Session
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.engine.runs.background import BackgroundRun
+
+WORKERS = Binding.Group("workers", compact=True)
+
+_UNDER_WAY = ("pause", "workers", "cancel")
+"""Actions on a run that is on in this process."""
+
+
+class RunControlScreen(FaithScreen):
+    """A screen of one run, which can be acted on. Subclasses read and draw it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "p",
+            "pause",
+            "pause/go on",
+            tooltip="Ask nothing new for now, or go on; answers on their way are kept",
+            id="progress.pause",
+        ),
+        Binding(
+            "plus",
+            "workers(1)",
+            "more workers",
+            group=WORKERS,
+            key_display="+",
+            tooltip="Let more questions be in flight at once",
+            id="progress.more-workers",
+        ),
+        Binding(
+            "minus",
+            "workers(-1)",
+            "fewer workers",
+            group=WORKERS,
+            key_display="-",
+            tooltip="Let fewer questions be in flight at once",
+            id="progress.fewer-workers",
+        ),
+        Binding(
+            "r",
+            "resume",
+            "go on",
+            tooltip="Take up this run, or begin it; nothing is asked twice",
+            id="progress.continue",
+        ),
+        Binding(
+            "x",
+            "retry",
+            "retry failed",
+            tooltip="Ask again what failed or lacks a verdict in this run, and nothing else",
+            id="progress.retry",
+        ),
+        Binding(
+            "b",
+            "budget",
+            "budget",
+            tooltip="Change what this run may cost",
+            id="progress.budget",
+        ),
+        Binding(
+            "c,ctrl+x",
+            "cancel",
+            "cancel",
+            tooltip="Ask nothing more, keep the answers on their way and stop; once more: stop at "
+            "once",
+            id="progress.cancel",
+        ),
+    ]
+
+    @dataclass
+    class Reopened(Message):
+        """What failed or lacks a verdict waits to be asked again."""
+
+        run: RunId
+        count: int
+        """Conversations in which something had failed, or lacked a verdict."""
+
+    @dataclass
+    class Budgeted(Message):
+        """A budget is in the store."""
+
+        run: RunId
+        wanted: BudgetWanted
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.row: RunRow | None = None
+        """The run; None: there is none, or it was not read yet."""
+        self.cancelling = False
+        """Somebody said here that it is to end."""
+
+    @property
+    def mine(self) -> "BackgroundRun | None":
+        """The run, if it is on in this process."""
+        run = self.session.running(None if self.row is None else self.row.id)
+        return None if run is None or run.finished else run
+
+    def action_pause(self) -> None:
+        """Ask nothing new for now, or go on."""
+        run = self.mine
+        if run is None:
+            return
+        if run.control.is_paused:
+            run.control.resume()
+            self.say(Piece("goes on", "good"))
+        else:
+            run.control.pause()
+            self.say(Piece("paused", "warn"), Piece(": answers on their way are still kept"))
+        self.refresh_bindings()
+
+    def action_workers(self, direction: int) -> None:
+        """Let more or fewer questions be in flight."""
+        run = self.mine
+        if run is None:
+            return
+        before = run.control.workers
+        now = run.control.set_workers(before + direction * max(1, before // 8))
+        if now == before:
+            self.refuse(f"{fmt.plural(now, 'worker')}: there can be 1 to 256")
+        else:
+            self.say(Piece(fmt.plural(now, "worker"), "human strong"), Piece(", until it ends"))
+
+    def action_cancel(self) -> None:
+        """Ask, then stop once the answers on their way are there; stop at once if that is on."""
+        run = self.mine
+        if run is None:
+            return
+        if any(isinstance(event, Draining) for _, event in run.snapshot().recent):
+            run.cancel()
+            self.cancelling = False
+            self.say(Piece("stopped at once: answers on their way were given up", "warn"))
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "yes" and not run.finished:
+                run.cancel()
+                self.cancelling = True
+                words = "cancelling: the answers on their way are kept; {progress.cancel} again "
+                self.say(Piece(self.keys.fill(f"{words}stops at once"), "warn"))
+
+        self.navigation.open_window(
+            ConfirmDialog(
+                f"Cancel run #{run.run_id}?",
+                "Nothing more is asked; the answers on their way are paid for, so they are waited "
+                "for and kept. What is judged stays. The run can be continued later and asks "
+                "nothing twice.",
+            ),
+            answered,
+        )
+
+    def action_resume(self) -> None:
+        """Ask for the run to be taken up."""
+        if self.row is not None:
+            self.post_message(ResumeWanted(self.row.id))
+
+    def action_retry(self) -> None:
+        """Ask again what failed or lacks a verdict."""
+        row = self.row
+        if row is None:
+            return
+        if self.mine is not None:
+            self.refuse(f"run #{row.id} is on: what fails can be asked again afterwards")
+        elif not (row.failed or row.incomplete):
+            self.refuse(f"nothing failed or lacks a verdict in run #{row.id}")
+        else:
+            self.reopen(row.id)
+
+    @holds_keys(can_give_up=False)
+    @work(exclusive=True, group="retry", exit_on_error=False)
+    async def reopen(self, run: RunId) -> None:
+        """Make what failed or lacks a verdict wait again."""
+        count = await self.read(self.session.store.runs.reopen_unfinished, run)
+        self.post_message(self.Reopened(run, count))
+
+    @on(Reopened)
+    def take_up(self, event: Reopened) -> None:
+        """Take up the run."""
+        if event.count:
+            self.post_message(ResumeWanted(event.run))
+
+    def action_budget(self) -> None:
+        """Ask for the budget."""
+        row = self.row
+        if row is None:
+            return
+
+        def answered(wanted: BudgetWanted | None) -> None:
+            if wanted is not None:
+                self.set_budget(row, wanted)
+
+        self.navigation.open_window(BudgetScreen(row), answered)
+
+    @work(exclusive=True, group="budget", exit_on_error=False)
+    async def set_budget(self, row: RunRow, wanted: BudgetWanted) -> None:
+        """Write the budget down, and let a run that is on keep to it."""
+        await self.read(_keep_budget, self.session, row, wanted)
+        mine = self.session.running(row.id)
+        if mine is not None and not mine.finished:
+            mine.control.set_budget(wanted.nusd, wanted.tokens)
+        self.post_message(self.Budgeted(row.id, wanted))
+
+    @on(Budgeted)
+    def show_budget(self, event: Budgeted) -> None:
+        """Say what the budget is now."""
+        wanted = event.wanted
+        parts = [] if wanted.nusd is None else [fmt.money(wanted.nusd)]
+        if wanted.tokens is not None:
+            parts.append(f"{fmt.thousands(wanted.tokens)} tokens")
+        words = f"budget {' and '.join(parts)}" if parts else "no budget any more"
+        way = "" if self.mine is not None else self.keys.fill(" · {progress.continue} goes on")
+        self.say(Piece(words, "human strong"), Piece(way if self._can_resume() else ""))
+        self.reload()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what cannot be done with this run now."""
+        row = self.row if self.is_mounted else None
+        if action in _UNDER_WAY:
+            return row is not None and self.mine is not None
+        if action == "resume":
+            return self._can_resume()
+        if action == "retry":
+            return row is not None and row.failed + row.incomplete > 0
+        if action == "budget":
+            return row is not None and (row.state is not RunState.DONE or self.mine is not None)
+        return super().check_action(action, parameters)
+
+    def _can_resume(self) -> bool:
+        row = self.row if self.is_mounted else None
+        if row is None or row.state is RunState.DONE or not row.pending:
+            return False
+        return self.mine is None
+
+
+def _keep_budget(session: Session, row: RunRow, wanted: BudgetWanted) -> None:
+    """Write a budget down. Imports what is slow: meant for a thread.
+
+    Raises:
+        ConfigError: It is in money, and the price of the judge is not known.
+    """
+    from faithtui.engine.runs.planner import check_budget
+
+    spec = row.spec
+    around = session.circumstances()
+    check_budget(wanted.nusd, wanted.tokens, spec.judge, spec.base_url, around)
+    session.store.runs.set_budget(row.id, wanted.nusd, wanted.tokens)

@@ -1,0 +1,295 @@
+"""All runs of the store, and where one begins."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.domain.filters import Ground, Name, Scope
+from faithtui.domain.ids import RunId
+from faithtui.store.runs.run_records import RunRow, RunState
+from faithtui.tui.messages import FirstLook, Go, NewRunWanted, ResumeWanted
+from faithtui.tui.metric_view import spec_of
+from faithtui.tui.runs.actions import RUN_ACTS, RunActsScreen
+from faithtui.tui.runs.drawing import (
+    all_archived,
+    no_runs,
+    nothing_found,
+    run_details,
+    run_head,
+    run_line,
+)
+from faithtui.tui.screen.filter_matching import runs_found
+from faithtui.tui.session import ListState, Session
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme import layouts
+from faithtui.tui.theme.lines import Line, Piece, shown_line
+from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+
+ORDERS: Mapping[str, tuple[str, Callable[[RunRow], tuple[object, ...]]]] = {
+    "number": ("newest first", lambda row: (-row.id,)),
+    "metric": ("by metric", lambda row: (row.spec.metric, -row.id)),
+    "judge": ("by judge", lambda row: (row.spec.judge, -row.id)),
+    "score": ("lowest score first", lambda row: (row.score is None, row.score or 0.0, -row.id)),
+    "labels": ("most labels first", lambda row: (-row.labelled, -row.id)),
+}
+"""Orders of the list: in words, and what is compared."""
+
+
+LOOK_EVERY_S = 5.0
+"""How often runs of other processes are looked after."""
+
+
+class RunRows:
+    """Runs as a list reads them."""
+
+    def __init__(self, rows: tuple[RunRow, ...]) -> None:
+        self.all = rows
+
+    def __len__(self) -> int:
+        """Count the runs."""
+        return len(self.all)
+
+    def row(self, index: int) -> RunRow:
+        """Give a run."""
+        return self.all[index]
+
+
+class RunsScreen(RunActsScreen):
+    """Runs, and what is known of one."""
+
+    LIST: ClassVar[str] = "runs"
+    TITLE_WORDS: ClassVar[str] = "RUNS"
+    HELP_WORDS: ClassVar[str] = (
+        "A run is one metric and one judge over a selection of conversations. {list.open} opens "
+        "its conversations. The score is the mean of the conversations' windowed scores by the "
+        "judge; corr is the same with people's verdicts in place. labels counts what has a "
+        "person's verdict."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "n", "new_run", "new run", tooltip="Start runs: metrics, judge, sources", id="runs.new"
+        ),
+        Binding(
+            "v", "screen('review')", "review", tooltip="Review the chosen run", id="runs.review"
+        ),
+        Binding(
+            "a",
+            "screen('agreement')",
+            "agreement",
+            tooltip="How far judge and people agree in the chosen run",
+            id="runs.agreement",
+        ),
+        Binding(
+            "p",
+            "screen('progress')",
+            "progress",
+            tooltip="How the chosen run goes on",
+            id="runs.progress",
+        ),
+        Binding(
+            "c",
+            "resume",
+            "continue",
+            tooltip="Take up a run that was stopped, cancelled or interrupted",
+            id="runs.continue",
+        ),
+        *RUN_ACTS,
+    ]
+
+    runs = getters.query_one("#list", VirtualList)
+
+    @dataclass
+    class Loaded(Message):
+        """Runs were read."""
+
+        rows: tuple[RunRow, ...]
+
+    @dataclass
+    class Described(Message):
+        """The metrics of the runs are known."""
+
+        specs: "Mapping[RunId, MetricSpec]"
+
+    def make_panes(self) -> Panes:
+        """Make the list and the details."""
+        return Panes(
+            VirtualList[RunRow](
+                id="list",
+                title="Runs",
+                draw=run_line,
+                head=run_head,
+                empty=self._empty,
+                moved=self.follow,
+                identity=lambda row: row.id,
+            ),
+            Pane(id="detail", title="Run"),
+            planner=layouts.listing,
+        )
+
+    def on_mount(self) -> None:
+        """Begin in the list."""
+        self._all: tuple[RunRow, ...] = ()
+        self.rows: tuple[RunRow, ...] | None = None
+        self.specs: Mapping[RunId, MetricSpec] = {}
+        super().on_mount()
+        self.set_interval(LOOK_EVERY_S, self.look_after_others)
+        self.runs.focus()
+
+    @property
+    def all(self) -> tuple[RunRow, ...]:
+        """Every run of the store, whatever the filter."""
+        return self._all
+
+    @property
+    def listed(self) -> Sequence[int]:
+        """Ids of the runs that the filter finds."""
+        return [row.id for row in self.rows or ()]
+
+    def reload(self) -> None:
+        """Read the runs."""
+        self.load()
+
+    def look_after_others(self) -> None:
+        """Read again where another process runs something: one that is killed writes nothing."""
+        others = (row for row in self._all if row.state is RunState.RUNNING)
+        if self.is_current and self.session.is_open and not all(self._is_on(r.id) for r in others):
+            self.load()
+
+    @work(exclusive=True, group="runs", exit_on_error=False)
+    async def load(self) -> None:
+        """Read the runs."""
+        rows = await self.read(_read_runs, self.session)
+        self.post_message(self.Loaded(tuple(sorted(rows, key=lambda row: -row.id))))
+        # The list does not wait for the metrics to be imported.
+        specs = await self.read(lambda: {row.id: spec_of(row.spec) for row in rows})
+        self.post_message(self.Described(specs))
+
+    @on(FirstLook)
+    def show_first(self, event: FirstLook) -> None:
+        """Draw what there is while the store is being opened."""
+        if self.rows is None:
+            self.show_rows(self.Loaded(tuple(event.rows)))
+
+    @on(Loaded)
+    def show_rows(self, event: Loaded) -> None:
+        """Draw the runs, with the cursor on the same one."""
+        self._all = event.rows
+        self.search()
+        self.entitle([Piece("  "), shown_line(fmt.path(self.session.store_path), "quiet")])
+
+    @property
+    def ground(self) -> Ground:
+        """Say which words a filter may hold."""
+        return Ground(Scope.RUNS)
+
+    @property
+    def orders(self) -> Mapping[str, str]:
+        """Orders there are."""
+        return {name: words for name, (words, _) in ORDERS.items()}
+
+    def search(self) -> None:
+        """Draw the runs that the filter finds, in the order."""
+        _, key = ORDERS.get(self.state.sort, ORDERS["number"])
+        rows = tuple(sorted(runs_found(self._all, self.wanted), key=key))
+        self.rows = rows
+        wanted = self.session.run
+        # Where the chosen one is gone, the one in its place is chosen.
+        at = next((i for i, row in enumerate(rows) if row.id == wanted), self.runs.cursor)
+        away = sum(row.archived_at is not None for row in self._all)
+        count = f"{len(rows)} of {len(self._all)}" if self.state.filter else f"{len(rows)}"
+        if away and not self.wanted.of(Name.ARCHIVED):
+            count += f" · {away} archived"
+        self.runs.show(RunRows(rows), at, title=f"Runs {count}")
+        self.show_marks()
+        self._show_details()
+        if self.state != ListState():
+            self.say_order()
+        self.refresh_bindings()
+
+    @on(Described)
+    def take_specs(self, event: Described) -> None:
+        """Draw what is known of the chosen run in the words of its metric."""
+        self.specs = event.specs
+        self._show_details()
+
+    def follow(self) -> None:
+        """Show the chosen run."""
+        if self.chosen is not None:
+            self.session.choose_run(self.chosen.id)
+        self._show_details()
+        self.refresh_bindings()
+
+    @on(VirtualList.Chosen)
+    def open(self) -> None:
+        """Show the conversations of the chosen run."""
+        self.post_message(Go("conversations"))
+
+    @property
+    def chosen(self) -> RunRow | None:
+        """The run under the cursor."""
+        if not self.rows:
+            return None
+        return self.rows[min(self.runs.cursor, len(self.rows) - 1)]
+
+    def action_screen(self, name: str) -> None:
+        """Go to a screen of the chosen run."""
+        self.post_message(Go(name))
+
+    def action_new_run(self) -> None:
+        """Ask for the form."""
+        self.post_message(NewRunWanted())
+
+    def action_resume(self) -> None:
+        """Ask for the chosen run to be taken up."""
+        if self.chosen is not None:
+            self.post_message(ResumeWanted(self.chosen.id))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what needs a run while there is none."""
+        if action == "new_run":
+            return self.session.is_open
+        if action == "screen":
+            return self.is_mounted and self.chosen is not None
+        if action == "resume":
+            return self.is_mounted and self._can_resume()
+        return super().check_action(action, parameters)
+
+    def _empty(self, width: int) -> list[Line]:
+        if not self._all:
+            return no_runs(width, self.keys)
+        if not self.state.filter:
+            return all_archived(width, len(self._all), self.keys)
+        return nothing_found(width, self.state.filter, self.keys)
+
+    def _can_resume(self) -> bool:
+        row = self.chosen
+        return row is not None and row.pending > 0 and not self._is_on(row.id)
+
+    def _show_details(self) -> None:
+        row = self.chosen
+        # What is read late must not take away the run that is looked at on another screen.
+        if row is not None and self.is_current:
+            self.session.choose_run(row.id)
+        spec = None if row is None else self.specs.get(row.id)
+        title = "Run" if row is None else f"Run #{row.id}"
+        self.query_one("#detail", Pane).show(
+            lambda width: run_details(row, spec, width, self.keys), title=title, keep=False
+        )
+
+
+def _read_runs(session: Session) -> tuple[RunRow, ...]:
+    """Read all runs. Imports what is slow: meant for a thread."""
+    from faithtui.engine.runs.workers import read_runs
+
+    return read_runs(session.store)

@@ -1,0 +1,79 @@
+"""What is shown when every claim of a queue has its verdict, and where to go from there."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.engine.review.sample_queues import QueueEnd
+from faithtui.tui import screen_catalog
+from faithtui.tui.samples.drawing import end_lines
+from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.screen.dialogs import Dialog
+from faithtui.tui.theme.lines import BLANK, Line, Piece, shown_line, wrap
+
+
+class QueueEndDialog(Dialog):
+    """What came of a queue; answers with the main screen to go to.
+
+    Args:
+        queue: The queue.
+        end: What came of it; None for one that is no sample.
+    """
+
+    HELP_WORDS: ClassVar[str] = (
+        "Everything is saved. {queue-end.stay} stays with the claims: {review.undo} takes verdicts "
+        "back, and claims that were put off can still be answered."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "a",
+            "choose('agreement')",
+            "agreement",
+            tooltip="How far judge and people agree now",
+            id="queue-end.agreement",
+        ),
+        Binding(
+            "u",
+            "choose('queues')",
+            "queues, draw more",
+            tooltip="To the queues: draw more of this one, or another one",
+            id="queue-end.queues",
+        ),
+        Binding(
+            "d",
+            "choose('adjudicate')",
+            "adjudicate",
+            tooltip="Settle the claims on which people differ",
+            id="queue-end.adjudicate",
+        ),
+        Binding(
+            "enter",
+            "close",
+            "stay",
+            tooltip="Stay with the claims",
+            id="queue-end.stay",
+        ),
+    ]
+
+    def __init__(self, queue: ClaimQueue, end: QueueEnd | None) -> None:
+        super().__init__("This queue is through", lambda width: _lines(queue, end, width))
+
+    def action_choose(self, name: str) -> None:
+        """Answer with a screen."""
+        self.dismiss(name)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what leads nowhere."""
+        if action == "choose":
+            return parameters[0] in screen_catalog.SCREENS
+        return True
+
+
+def _lines(queue: ClaimQueue, end: QueueEnd | None, width: int) -> Sequence[Line]:
+    if end is not None:
+        return end_lines(end, width)
+    words = "nothing more is open in it. It is a convenience order: what was labelled is no sample."
+    pieces = [shown_line(queue.title, "strong", limit=200), Piece(f": {words}")]
+    return [BLANK, *wrap(pieces, width - 1, first=[Piece(" ")]), BLANK]

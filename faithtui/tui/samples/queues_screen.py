@@ -1,0 +1,364 @@
+"""The queues drawn from a run: draw one, work through it, draw more of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import getters, on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.sampling.stopping import SPOT_CHECK_SIZE
+from faithtui.domain.ids import SampleId
+from faithtui.engine.review.sample_queues import (
+    REPEATS,
+    QueueProgress,
+    SampleRequest,
+    draw_sample,
+    next_seed,
+    pace_of,
+    progress_of,
+    repeat_request,
+    spot_check_request,
+)
+from faithtui.store.records import RunRow
+from faithtui.store.samples.sample_records import SampleRow, StratumRow
+from faithtui.tui.messages import Go
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.runs.drawing import run_crumbs
+from faithtui.tui.samples.drawing import (
+    minutes,
+    no_queues,
+    queue_details,
+    queue_head,
+    queue_line,
+    queue_status,
+)
+from faithtui.tui.samples.queue import begun, sample_queue
+from faithtui.tui.samples.sample_form import DrawScreen, ExtendScreen
+from faithtui.tui.screen.dialogs import ConfirmDialog
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme import layouts
+from faithtui.tui.theme.lines import Line, Piece, shown_line
+from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.virtual_list import VirtualList
+
+
+class SampleRows:
+    """Queues as a list reads them."""
+
+    def __init__(self, rows: Sequence[SampleRow]) -> None:
+        self.all = rows
+
+    def __len__(self) -> int:
+        """Count the queues."""
+        return len(self.all)
+
+    def row(self, index: int) -> SampleRow:
+        """Give a queue."""
+        return self.all[index]
+
+
+class QueuesScreen(FaithScreen):
+    """Drawn queues of the chosen run, and what is known of one."""
+
+    TITLE_WORDS: ClassVar[str] = "QUEUES"
+    HELP_WORDS: ClassVar[str] = (
+        "A queue is a sample of what the run judged, drawn at random and served in the drawn "
+        "order, so that what you say of it stands for the rest: stopping early does no harm. "
+        "{list.open} works through it from the first claim without your verdict. Blind: the judge "
+        "is hidden until you have answered. A spot-check is 20 claims and a decision; repeats are "
+        "claims of your own once more, to see how steady you are. Suspicious ones first, filters "
+        "and searches are convenience orders: quick to find faults with, and no sample."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "draw", "draw", tooltip="Draw a new sample", id="queues.draw"),
+        Binding(
+            "plus",
+            "extend",
+            "draw more",
+            key_display="+",
+            tooltip="Draw more of the chosen sample; what was answered keeps its place",
+            id="queues.extend",
+        ),
+        Binding(
+            "c",
+            "spot_check",
+            "spot-check",
+            tooltip="Look at 20 random claims, blind, for a quick decision",
+            id="queues.spot-check",
+        ),
+        Binding(
+            "R",
+            "repeats",
+            "own repeats",
+            tooltip="Label some of your own claims once more, blind",
+            id="queues.repeats",
+        ),
+    ]
+
+    queues = getters.query_one("#list", VirtualList)
+
+    @dataclass
+    class Loaded(Message):
+        """Queues were read."""
+
+        run: RunRow | None
+        rows: tuple[SampleRow, ...]
+
+    @dataclass
+    class Described(Message):
+        """What is known of the chosen queue was read."""
+
+        sample: SampleId
+        strata: tuple[StratumRow, ...]
+        progress: QueueProgress
+
+    def make_panes(self) -> Panes:
+        """Make the list and the details."""
+        return Panes(
+            VirtualList[SampleRow](
+                id="list",
+                title="Queues",
+                draw=queue_line,
+                head=queue_head,
+                empty=self.empty,
+                moved=self.follow,
+            ),
+            Pane(id="detail", title="Queue"),
+            planner=layouts.queues,
+        )
+
+    def on_mount(self) -> None:
+        """Begin in the list."""
+        self.rows: tuple[SampleRow, ...] = ()
+        self.wanted: SampleId | None = None
+        """The queue to choose once it is read: the one just drawn."""
+        self.described: QueuesScreen.Described | None = None
+        self.queues.focus()
+        super().on_mount()
+
+    @property
+    def chosen(self) -> SampleRow | None:
+        """The queue under the cursor."""
+        return self.rows[min(self.queues.cursor, len(self.rows) - 1)] if self.rows else None
+
+    # Reading
+
+    def reload(self) -> None:
+        """Read the queues."""
+        self.load()
+
+    @work(exclusive=True, group="queues", exit_on_error=False)
+    async def load(self) -> None:
+        """Read the queues of the chosen run, else of the newest."""
+        store = self.session.store
+        run = self.session.run or await self.read(store.runs.last_id)
+        if run is not None and self.session.run is None:
+            self.session.run = run
+        rows: tuple[SampleRow, ...] = ()
+        row: RunRow | None = None
+        if run is not None:
+            row = await self.read(store.runs.row, run)
+            rows = await self.read(store.samples.rows, self.session.reviewer, run)
+        self.post_message(self.Loaded(row, rows))
+
+    def empty(self, width: int) -> list[Line]:
+        """Say what to do while there is no queue."""
+        return no_queues(width, self.session.run is not None, self.keys)
+
+    @on(Loaded)
+    def show_rows(self, event: Loaded) -> None:
+        """Draw the queues, with the cursor on the same one."""
+        before = self.chosen.id if self.chosen is not None else None
+        wanted, self.wanted = self.wanted or before, None
+        self.rows = event.rows
+        at = next((i for i, row in enumerate(event.rows) if row.id == wanted), 0)
+        self.queues.show(SampleRows(event.rows), at, title=f"Queues {len(event.rows)}")
+        none = [Piece("  no run yet", "quiet")]
+        self.entitle(none if event.run is None else run_crumbs(event.run))
+        self.show_details()
+        self.refresh_bindings()
+
+    def follow(self) -> None:
+        """Show the chosen queue."""
+        self.show_details()
+        self.refresh_bindings()
+
+    def show_details(self) -> None:
+        """Draw what is known of the chosen queue, and read what is not."""
+        row, known = self.chosen, self.described
+        strata: tuple[StratumRow, ...] = ()
+        progress: QueueProgress | None = None
+        if row is not None and known is not None and known.sample == row.id:
+            strata, progress = known.strata, known.progress
+        title = "Queue" if row is None else f"Queue {row.id}"
+        self.query_one("#detail", Pane).show(
+            lambda width: queue_details(row, strata, progress, width), title=title
+        )
+        if row is None:
+            self.say()
+        elif progress is None or progress.row != row:
+            self.describe(row.id)
+        else:
+            self.say(Piece(queue_status(progress), "quiet"))
+
+    @work(exclusive=True, group="described", exit_on_error=False)
+    async def describe(self, sample: SampleId) -> None:
+        """Read how far the chosen queue is."""
+        store, reviewer = self.session.store, self.session.reviewer
+        strata = await self.read(store.samples.strata, sample, reviewer)
+        progress = await self.read(progress_of, store, sample, reviewer)
+        self.post_message(self.Described(sample, strata, progress))
+
+    @on(Described)
+    def take_description(self, event: Described) -> None:
+        """Draw what was read of the chosen queue."""
+        self.described = event
+        if self.chosen is None or self.chosen.id != event.sample:
+            return
+        self.rows = tuple(
+            event.progress.row if row.id == event.sample else row for row in self.rows
+        )
+        self.queues.show(SampleRows(self.rows), self.queues.cursor)
+        self.show_details()
+
+    # Working
+
+    @on(VirtualList.Chosen)
+    def open(self) -> None:
+        """Work through the chosen queue."""
+        if self.chosen is not None:
+            self.work_through(self.chosen.id)
+
+    @holds_keys(can_give_up=True)
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def work_through(self, sample: SampleId) -> None:
+        """Go to the first claim of a queue without a verdict."""
+        store, reviewer = self.session.store, self.session.reviewer
+        queue = await self.read(sample_queue, store, sample, reviewer)
+        walk = await self.read(begun, store, queue, reviewer)
+        following = walk.ahead(1)
+        self.session.take_queue(queue, following[0][1] if following else None)
+        self.post_message(Go("review"))
+
+    # Drawing
+
+    def action_draw(self) -> None:
+        """Ask what to draw."""
+        run = self.session.run
+        if run is None:
+            return
+
+        def drawn(sample: SampleId | None) -> None:
+            if sample is not None:
+                self.wanted = sample
+                self.reload()
+
+        self.navigation.open_window(
+            DrawScreen(
+                self.session,
+                run,
+                seed=next_seed(self.rows),
+                pace_s=pace_of(self.rows),
+            ),
+            drawn,
+        )
+
+    def action_extend(self) -> None:
+        """Ask how many more to draw."""
+        row = self.chosen
+        if row is None:
+            return
+
+        def given(more: int | None) -> None:
+            if more is not None:
+                self.extend(row.id, more)
+
+        self.navigation.open_window(ExtendScreen(row), given)
+
+    @work(exclusive=True, group="draw", exit_on_error=False)
+    async def extend(self, sample: SampleId, more: int) -> None:
+        """Draw more of a sample."""
+        store, reviewer = self.session.store, self.session.reviewer
+        self.say(Piece("drawing …", "quiet"))
+        row = await self.read(store.samples.extend, sample, reviewer, more)
+        self.app.notify(f"{fmt.plural(row.size, 'claim')} now", title="Drawn", markup=False)
+        self.reload()
+
+    def action_spot_check(self) -> None:
+        """Ask before a spot-check begins, or go on with one."""
+        self._offer(
+            SampleKind.SPOT_CHECK,
+            "Spot-check?",
+            f"{SPOT_CHECK_SIZE} claims drawn at random from the whole run, the judge hidden until "
+            f"you answer. About {minutes(SPOT_CHECK_SIZE * pace_of(self.rows))}. At the end: calm, "
+            "unclear or alarmed, with exact limits. It does not replace a sample.",
+            spot_check_request,
+        )
+
+    def action_repeats(self) -> None:
+        """Ask before own claims are asked again, or go on with that."""
+        self._offer(
+            SampleKind.REPEAT,
+            "Label your own claims once more?",
+            f"Up to {REPEATS} claims that you labelled in this run, drawn at random, judge and "
+            "your first verdict hidden. What you say changes no verdict; it shows how steady you "
+            f"are. About {minutes(REPEATS * pace_of(self.rows))}.",
+            repeat_request,
+        )
+
+    def _offer(
+        self, kind: SampleKind, title: str, words: str, request: Callable[[int], SampleRequest]
+    ) -> None:
+        """Take up the newest queue of a kind that is not through, or ask for a new one."""
+        mine = self.session.reviewer
+        waiting = (r for r in self.rows if r.kind is kind and r.left and r.reviewer == mine)
+        row = next(waiting, None)
+        if row is not None:
+            self.work_through(row.id)
+            return
+        seed = next_seed(self.rows)
+
+        def answered(answer: str | None) -> None:
+            if answer == "yes":
+                self.begin(request(seed))
+
+        self.navigation.open_window(ConfirmDialog(title, words), answered)
+
+    @holds_keys(can_give_up=False)
+    @work(exclusive=True, group="draw", exit_on_error=False)
+    async def begin(self, request: SampleRequest) -> None:
+        """Draw a queue and begin with it."""
+        run = self.session.run
+        if run is None:
+            return
+        self.say(Piece("drawing …", "quiet"))
+        row = await self.read(draw_sample, self.session.store, run, self.session.reviewer, request)
+        self.wanted = row.id
+        self.work_through(row.id)
+
+    def resting(self) -> tuple[Piece, ...]:
+        """Say who reviews: progress is that person's."""
+        return (Piece("progress of ", "quiet"), shown_line(self.session.reviewer, limit=40))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what needs a run or a queue."""
+        if action in ("draw", "spot_check", "repeats"):
+            return self.session.is_open and self.session.run is not None
+        if action == "extend":
+            row = self.chosen if self.is_mounted else None
+            return row is not None and can_extend(row)
+        return super().check_action(action, parameters)
+
+
+def can_extend(row: SampleRow) -> bool:
+    """Whether there is anything left to draw for a sample."""
+    whole = (
+        row.strata[0].population if row.design is Design.CONVERSATIONS and row.strata else row.frame
+    )
+    return row.kind is SampleKind.SAMPLE and sum(each.drawn for each in row.strata) < whole

@@ -1,0 +1,434 @@
+"""The forms that draw samples: what will be drawn and what it will give is said before."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Grid, Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Label, Select
+from textual.worker import Worker, WorkerState
+
+from faithtui.agreement.sampling.draw import Design, Frame, foreseen
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.engine.review.sample_queues import (
+    USUAL_CONVERSATIONS,
+    USUAL_SIZE,
+    SampleRequest,
+    draw_sample,
+    name_of,
+)
+from faithtui.errors import ConfigError, FaithtuiError
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.samples.sampling_frames import STRATA
+from faithtui.tui.messages import Failed
+from faithtui.tui.navigation import Window, holds_keys
+from faithtui.tui.runs.new_run import ChoicePane
+from faithtui.tui.samples.drawing import preview
+from faithtui.tui.session import Session
+from faithtui.tui.theme.lines import Piece, shown, wrap
+from faithtui.tui.widgets.bars import KeyBar
+from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.plain_input import PlainInput
+
+_STRATA_WORDS = {
+    "verdict": "what the judge said",
+    "turn": "early, middle or late in the conversation",
+    "model": "which model wrote the answer",
+    "disagreement": "whether another run's judge says something else",
+    "flip": "whether the judge's word changed between windows",
+}
+
+
+def read_number(text: str, name: str, least: int = 1) -> int:
+    """Read a whole number.
+
+    Raises:
+        ConfigError: It is none, or too small.
+    """
+    try:
+        number = int(text.strip().replace(" ", ""))
+    except ValueError as error:
+        raise ConfigError(f"{name}: a whole number is expected") from error
+    if number < least:
+        raise ConfigError(f"{name}: {least} or more is expected")
+    return number
+
+
+def read_share(text: str) -> float:
+    """Read a share in [0, 1].
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        share = float(text.strip().replace(",", "."))
+    except ValueError as error:
+        raise ConfigError("shown: a number from 0 to 1 is expected") from error
+    if not 0 <= share <= 1:
+        raise ConfigError("shown: a number from 0 to 1 is expected")
+    return share
+
+
+def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
+    """Read one number per stratum, or `all`, in the order of the strata.
+
+    Args:
+        text: Numbers with blanks or commas between; empty: none.
+        populations: Claims of each stratum, in the order in which they are listed.
+
+    Returns:
+        Claims per stratum; {} where nothing was typed.
+
+    Raises:
+        ConfigError: Not as many as strata, or not numbers.
+    """
+    words = text.replace(",", " ").split()
+    if not words:
+        return {}
+    if len(words) != len(populations):
+        raise ConfigError(
+            f"per stratum: {len(populations)} numbers are expected, one for each stratum below; "
+            "all takes everything"
+        )
+    return {
+        name: count if word == "all" else read_number(word, "per stratum", 0)
+        for word, (name, count) in zip(words, populations.items(), strict=True)
+    }
+
+
+class DrawScreen(Window[SampleId | None]):
+    """What to draw from a run; answers with the sample.
+
+    Args:
+        session: Store, reviewer and preferences.
+        run: The run.
+        seed: What the form begins with.
+        pace_s: Seconds the reviewer takes per claim.
+    """
+
+    CSS_PATH = "sample_form.tcss"
+    HELP_WORDS: ClassVar[str] = (
+        "{draw.field} goes from field to field, {draw.draw} draws. Simple: every claim has the "
+        "same chance. Stratified: a number from each stratum, which is how rare verdicts get "
+        "enough labels; weights are stored, so that totals stay right. Whole conversations: "
+        "quicker to read, and claims of one conversation tell less. The same seed draws the same "
+        "claims. While the judge is hidden, a share of the claims is served with the judge in "
+        "view, drawn at random, so that its pull on people can be measured."
+    )
+
+    HINTS: ClassVar[Mapping[str, str]] = {
+        "name": "how the queue is called; empty: after its design",
+        "design": "how claims are drawn",
+        "strata": "what strata are made of; only when stratified",
+        "size": "claims, or conversations, to draw",
+        "sizes": "stratified: one number or all for each stratum below; empty: equal parts",
+        "seed": "the same seed draws the same claims",
+        "blind": "whether the judge is hidden until you answer",
+        "share": "share of a blind sample that shows the judge, 0 to 1",
+    }
+    """What each field is for, by its id."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "draw", "draw", tooltip="Draw the sample", id="draw.draw"),
+        Binding(
+            "tab", "app.focus_next", "next field", tooltip="Go to the next field", id="draw.field"
+        ),
+        Binding(
+            "escape",
+            "close",
+            "close",
+            tooltip="Close the form without drawing",
+            id="draw.close",
+        ),
+    ]
+
+    @dataclass
+    class FrameRead(Message):
+        """What can be drawn was read."""
+
+        stratified_by: tuple[str, ...]
+        frame: Frame
+
+    def __init__(self, session: Session, run: RunId, *, seed: int, pace_s: float) -> None:
+        super().__init__()
+        self._session = session
+        self._run = run
+        self._seed = seed
+        self._pace_s = pace_s
+        self._frames: dict[tuple[str, ...], Frame] = {}
+        """What was read, by what strata are made of; the last one only."""
+        self._drawing = False
+
+    def compose(self) -> ComposeResult:
+        """Stack the fields."""
+        preferences = self._session.preferences
+        with Vertical(id="dialog") as dialog:
+            dialog.border_title = Content("Draw a sample")
+            with VerticalScroll(id="fields", can_focus=False):
+                with Grid(id="form"):
+                    yield Label(Content("design"))
+                    yield Select[str](
+                        [
+                            ("simple: every claim has the same chance", "simple"),
+                            ("stratified: a number from each stratum", "stratified"),
+                            ("conversations: whole ones, with all their claims", "conversations"),
+                        ],
+                        value="simple",
+                        allow_blank=False,
+                        id="design",
+                        compact=True,
+                    )
+                    yield Label(Content("size"))
+                    yield PlainInput(value=str(USUAL_SIZE), id="size", compact=True)
+                yield ChoicePane(
+                    [
+                        (name, [Piece(f"{name:<13}"), Piece(_STRATA_WORDS[name], "quiet")])
+                        for name in STRATA
+                    ],
+                    ["verdict"],
+                    id="strata",
+                    title="Strata",
+                    hint=self._session.keys.fill("{new-run.choose} chooses"),
+                )
+                with Grid(id="more"):
+                    yield Label(Content("numbers"), id="sizes-label")
+                    yield PlainInput(id="sizes", compact=True)
+                    yield Label(Content("judge"))
+                    yield Select[str](
+                        [
+                            ("hidden until answered (blind)", "blind"),
+                            ("shown: agreement may come out too high", "shown"),
+                        ],
+                        value="blind" if preferences.blind else "shown",
+                        allow_blank=False,
+                        id="blind",
+                        compact=True,
+                    )
+                    yield Label(Content("shown"))
+                    yield PlainInput(value=f"{preferences.audit_share:g}", id="share", compact=True)
+                    yield Label(Content("seed"))
+                    yield PlainInput(value=str(self._seed), id="seed", compact=True)
+                    yield Label(Content("name"))
+                    yield PlainInput(id="name", compact=True)
+                yield Label(Content(""), id="problem")
+            preview_pane = Pane(id="preview", title="Will be drawn")
+            preview_pane.can_focus = False
+            yield preview_pane
+            yield Label(Content(""), id="hint")
+            yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Begin with the design."""
+        self._show_fields()
+        self.query_one("#design").focus()
+        self.look_ahead()
+
+    @on(events.DescendantFocus)
+    def follow_focus(self, event: events.DescendantFocus) -> None:
+        """Say what the field is for that is gone to."""
+        words = self.HINTS.get(event.widget.id or "", "")
+        self.query_one("#hint", Label).update(Content(words))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Let the app say what failed."""
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self.app.post_message(Failed(event.worker.error))
+
+    # Looking ahead
+
+    @on(Select.Changed, "#design")
+    def change_design(self) -> None:
+        """Offer what the design needs."""
+        size = self.query_one("#size", Input)
+        usual = {str(USUAL_SIZE), str(USUAL_CONVERSATIONS)}
+        if size.value in usual:
+            whole = self._design is Design.CONVERSATIONS
+            size.value = str(USUAL_CONVERSATIONS if whole else USUAL_SIZE)
+        self._show_fields()
+        self.look_ahead()
+
+    @on(Select.Changed, "#blind")
+    @on(Input.Changed)
+    @on(ChoicePane.Changed)
+    def look_ahead(self) -> None:
+        """Say what would be drawn, reading what can be drawn where that is not known yet."""
+        wanted = self._stratified_by
+        frame = self._frames.get(wanted)
+        if frame is None:
+            self._tell(Piece("counting what can be drawn …", "quiet"))
+            self.read_frame(wanted)
+            return
+        try:
+            request = self._request(frame)
+        except ConfigError as error:
+            self._tell(shown(str(error), "warn"))
+            return
+        strata = foreseen(frame, request.plan)
+        pace, size = self._pace_s, len(frame)
+        self.query_one("#preview", Pane).show(
+            lambda width: preview(strata, request.design, size, pace, width, numbered=True)
+        )
+
+    @work(exclusive=True, group="frame", exit_on_error=False)
+    async def read_frame(self, stratified_by: tuple[str, ...]) -> None:
+        """Read what can be drawn, without holding up keys."""
+        store = self._session.store
+        frame = await asyncio.to_thread(store.samples.frame, self._run, stratified_by)
+        self.post_message(self.FrameRead(stratified_by, frame))
+
+    @on(FrameRead)
+    def take_frame(self, event: FrameRead) -> None:
+        """Keep what was read, and nothing older: a frame may be large."""
+        self._frames = {event.stratified_by: event.frame}
+        self.look_ahead()
+
+    # Drawing
+
+    @on(Input.Submitted)
+    def draw_from_input(self) -> None:
+        """Draw on enter in a text field."""
+        self.action_draw()
+
+    def action_draw(self) -> None:
+        """Draw what was ordered, or say why that cannot be."""
+        try:
+            request = self._request(self._frames.get(self._stratified_by))
+        except ConfigError as error:
+            self.complain(str(error))
+            return
+        if not self._drawing:
+            self._drawing = True
+            self.complain("drawing …")
+            self.draw(request)
+
+    @holds_keys(can_give_up=False)
+    @work(exclusive=True, group="draw", exit_on_error=False)
+    async def draw(self, request: SampleRequest) -> None:
+        """Draw and store the sample."""
+        session = self._session
+        frame = self._frames.get(self._stratified_by)
+        try:
+            row = await asyncio.to_thread(
+                draw_sample, session.store, self._run, session.reviewer, request, frame
+            )
+        except FaithtuiError as error:
+            self._drawing = False
+            self.complain(str(error))
+            return
+        self.dismiss(row.id)
+
+    def action_close(self) -> None:
+        """Close without a sample."""
+        self.dismiss(None)
+
+    def complain(self, words: str) -> None:
+        """Say what is wrong with the order."""
+        problem = self.query_one("#problem", Label)
+        problem.update(Content(shown(words).text))
+        self.call_after_refresh(problem.scroll_visible, animate=False)
+
+    @property
+    def _design(self) -> Design:
+        return Design(str(self.query_one("#design", Select).value))
+
+    @property
+    def _stratified_by(self) -> tuple[str, ...]:
+        if self._design is not Design.STRATIFIED:
+            return ()
+        return self.query_one("#strata", ChoicePane).chosen
+
+    def _show_fields(self) -> None:
+        stratified = self._design is Design.STRATIFIED
+        for name in ("strata", "sizes", "sizes-label"):
+            self.query_one(f"#{name}").display = stratified
+        self.query_one("#more").styles.height = 5 if stratified else 4
+
+    def _tell(self, piece: Piece) -> None:
+        self.query_one("#preview", Pane).show(lambda width: wrap([piece], width))
+
+    def _request(self, frame: Frame | None) -> SampleRequest:
+        """Read the form.
+
+        Raises:
+            ConfigError: A field cannot be read.
+        """
+        design, strata = self._design, self._stratified_by
+        if design is Design.STRATIFIED and not strata:
+            raise ConfigError("strata: at least one is to be chosen; space chooses")
+        sizes: dict[str, int] = {}
+        if design is Design.STRATIFIED:
+            typed = self.query_one("#sizes", Input).value
+            if typed.strip() and frame is None:
+                raise ConfigError("what can be drawn is still being counted; a moment")
+            sizes = read_sizes(typed, frame.populations if frame is not None else {})
+        blind = self.query_one("#blind", Select).value == "blind"
+        return SampleRequest(
+            name=self.query_one("#name", Input).value.strip() or name_of(design, strata),
+            design=design,
+            stratified_by=strata,
+            size=read_number(self.query_one("#size", Input).value, "size"),
+            sizes=sizes,
+            seed=read_number(self.query_one("#seed", Input).value, "seed", 0),
+            blind=blind,
+            shown_share=read_share(self.query_one("#share", Input).value) if blind else 0.0,
+        )
+
+
+class ExtendScreen(Window[int | None]):
+    """How many more to draw of a sample; answers with the number.
+
+    Args:
+        row: The sample.
+    """
+
+    CSS_PATH = "sample_form.tcss"
+    HELP_WORDS: ClassVar[str] = (
+        "What was drawn keeps its place; more is drawn with the same seed and comes after it. With "
+        "strata, what is drawn in addition comes from each in equal parts."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "draw", "draw", tooltip="Draw more", id="extend.draw"),
+        Binding("escape", "close", "close", tooltip="Draw nothing", id="extend.close"),
+    ]
+
+    def __init__(self, row: SampleRow) -> None:
+        super().__init__()
+        self._row = row
+
+    def compose(self) -> ComposeResult:
+        """Stack the field and what it is for."""
+        unit = "conversations" if self._row.design is Design.CONVERSATIONS else "claims"
+        with Vertical(id="dialog") as dialog:
+            dialog.border_title = Content("Draw more")
+            with Grid(id="one"):
+                yield Label(Content(f"how many more {unit}"))
+                yield PlainInput(value="50" if unit == "claims" else "5", id="size", compact=True)
+            yield Label(Content(""), id="problem")
+            yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Begin in the field."""
+        self.query_one("#size").focus()
+
+    @on(Input.Submitted)
+    def draw_from_input(self) -> None:
+        """Draw on enter."""
+        self.action_draw()
+
+    def action_draw(self) -> None:
+        """Answer with the number."""
+        try:
+            self.dismiss(read_number(self.query_one("#size", Input).value, "how many"))
+        except ConfigError as error:
+            self.query_one("#problem", Label).update(Content(shown(str(error)).text))
+
+    def action_close(self) -> None:
+        """Close without drawing."""
+        self.dismiss(None)

@@ -1,0 +1,211 @@
+"""Small windows above a screen. Each closes by a letter or enter too, not by escape alone."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import Screen
+
+from faithtui.tui import screen_catalog
+from faithtui.tui.keymap.help import active_keys, help_lines, help_texts
+from faithtui.tui.keymap.key_names import KeyHint, KeyNames
+from faithtui.tui.navigation import Window
+from faithtui.tui.theme.lines import Line, Piece, line, wrap
+from faithtui.tui.widgets.bars import KeyBar
+from faithtui.tui.widgets.pane import Builder, Pane, RowPane
+from faithtui.tui.widgets.seen_panes import WitnessPane, WitnessRowPane
+
+
+class Dialog(Window[str | None]):
+    """A pane above the screen, and its keys."""
+
+    CSS_PATH = Path(__file__).with_name("dialogs.tcss")
+    HELP_WORDS: ClassVar[str] = ""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "escape,q",
+            "close",
+            "close",
+            key_display="esc/q",
+            tooltip="Close this window",
+            id="dialog.close",
+        ),
+    ]
+
+    def __init__(self, title: str, build: Builder, *, start: int = 0) -> None:
+        super().__init__()
+        self._title = title
+        self._build = build
+        self._start = start
+
+    def compose(self) -> ComposeResult:
+        """Stack the pane and its keys."""
+        with Vertical(id="dialog"):
+            yield self.make_pane()
+            yield KeyBar(id="keys")
+
+    def make_pane(self) -> Pane:
+        """Make the pane."""
+        return Pane(id="text", title=self._title)
+
+    def on_mount(self) -> None:
+        """Fill the pane."""
+        pane = self.query_one(Pane)
+        pane.show(self._build)
+        pane.focus()
+        # A pane as high as its lines is measured before it has any.
+        self.call_after_refresh(pane.refresh, layout=True)
+        if self._start:
+            self.call_after_refresh(pane.scroll_to, y=self._start, animate=False)
+
+    def action_close(self) -> None:
+        """Close without an answer."""
+        self.dismiss(None)
+
+
+class TextDialog(Dialog):
+    """Something to read in full; answers `image` when its images are to be opened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "enter,t",
+            "close",
+            "Close",
+            show=False,
+            tooltip="Close this window",
+            id="dialog.close-text",
+        ),
+        Binding(
+            "o",
+            "images",
+            "open image",
+            tooltip="Open an image outside the terminal",
+            id="dialog.open-image",
+        ),
+    ]
+
+    def __init__(
+        self, title: str, build: Builder, *, start: int = 0, has_images: bool = False
+    ) -> None:
+        super().__init__(title, build, start=start)
+        self._has_images = has_images
+
+    def action_images(self) -> None:
+        """Answer that the images are to be opened."""
+        self.dismiss("image")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide the key where there is no image."""
+        return self._has_images if action == "images" else True
+
+
+class HelpDialog(Dialog):
+    """Explains a screen and its keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "question_mark,enter",
+            "close",
+            "Close",
+            show=False,
+            tooltip="Close this window",
+            id="dialog.close-help",
+        ),
+    ]
+
+    @classmethod
+    def about(cls, screen: Screen[Any], names: KeyNames) -> Self:
+        """Explain a screen as it is now.
+
+        Args:
+            screen: The screen.
+            names: What keys are called in sentences.
+        """
+        texts = help_texts(screen)
+        keys = active_keys(screen)
+        return cls("Help", lambda width: help_lines(texts, keys, names, width))
+
+
+class PickDialog(Dialog):
+    """Something to choose from; answers with the number of the row.
+
+    Args:
+        seen: Called with the rows that came into view.
+    """
+
+    def __init__(
+        self, title: str, build: Builder, *, seen: Callable[[Sequence[int]], None] | None = None
+    ) -> None:
+        super().__init__(title, build)
+        self._seen = seen
+
+    def make_pane(self) -> Pane:
+        """Make the pane."""
+        return WitnessRowPane(id="text", title=self._title)
+
+    def on_witness_pane_drawn(self, event: WitnessPane.Drawn) -> None:
+        """Pass on what came into view."""
+        if self._seen is not None:
+            self._seen(event.rows)
+
+    def on_row_pane_chosen(self, event: RowPane.Chosen) -> None:
+        """Answer with the row."""
+        self.dismiss(str(event.row))
+
+
+class ConfirmDialog(Dialog):
+    """A question; answers `yes` or not at all."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "yes", "yes", key_display="y/enter", tooltip="Do it", id="dialog.yes"),
+        Binding("n", "close", "no", tooltip="Leave things as they are", id="dialog.no"),
+    ]
+
+    def __init__(self, title: str, words: str) -> None:
+        super().__init__(title, lambda width: wrap([Piece(words)], width - 1, first=[Piece(" ")]))
+
+    def action_yes(self) -> None:
+        """Answer yes."""
+        self.dismiss("yes")
+
+
+class GoDialog(Dialog):
+    """Which screen to go to, by one more letter."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(
+                entry.letter,
+                f"go('{name}')",
+                name,
+                tooltip=f"Go to: {entry.words}",
+                id=f"go.{name}",
+            )
+            for name, entry in screen_catalog.SCREENS.items()
+        ),
+        Binding(
+            "0",
+            "go('')",
+            "first entry",
+            tooltip="To the beginning of the focused pane",
+            id="go.first",
+        ),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__("go to", self._lines)
+
+    def action_go(self, name: str) -> None:
+        """Answer with the screen; "" is the beginning of this one's focused pane."""
+        self.dismiss(name)
+
+    def _lines(self, width: int) -> Sequence[Line]:
+        return [
+            line(Piece(f"  {hint.keys}  ", "key"), Piece(hint.words, "strong"))
+            for hint in KeyHint.of(self)
+            if hint.id.startswith("go.")
+        ]

@@ -1,0 +1,165 @@
+"""What a filter finds of what is in memory: claims of a conversation, runs, words to mark. Pure."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from faithtui.domain.annotations import Action, HumanVerdict
+from faithtui.domain.filters import (
+    MISSING,
+    NONE,
+    Bounds,
+    Filter,
+    Ground,
+    Name,
+    Scope,
+    Term,
+    bounds,
+    reason_code,
+)
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.scores import ScoringRule
+from faithtui.domain.text.search_words import occurs, places, words_of
+from faithtui.store.runs.run_records import RunRow, RunState
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    # The list of runs needs this module for its first paint, and nothing of these.
+    from faithtui.store.records import ClaimView, ReviewView
+
+
+def ground_for(rule: ScoringRule, scope: Scope, *, blind: bool = False) -> Ground:
+    """Say which words a filter over something of a run may hold."""
+    return Ground(scope, rule.labels, dict(rule.synonyms), blind)
+
+
+def matching(view: "ReviewView", wanted: Filter) -> tuple[ClaimId, ...]:
+    """List the claims of a conversation that a filter finds, in their order.
+
+    Args:
+        view: The conversation.
+        wanted: Read for claims; terms about anything else are met by all.
+    """
+    return tuple(
+        claim.id
+        for claim in view.claims
+        if all(
+            _meets(claim, term, wanted, view.run.spec.rule) is not term.negated
+            for term in wanted.terms
+            if term.name is Name.TEXT or term in wanted.about_claims
+        )
+    )
+
+
+def runs_found(rows: tuple[RunRow, ...], wanted: Filter) -> tuple[RunRow, ...]:
+    """List the runs that a filter finds, in the given order; archived ones if it speaks of them."""
+    put_away = bool(wanted.of(Name.ARCHIVED))
+    return tuple(
+        row
+        for row in rows
+        if (put_away or row.archived_at is None)
+        and all(_is_run(row, term, wanted) is not term.negated for term in wanted.terms)
+    )
+
+
+def marked(piece: Piece, wanted: Filter) -> list[Piece]:
+    """Cut a piece so that the words a filter looks for have a look of their own.
+
+    Args:
+        piece: Visible text.
+        wanted: Any filter; terms that must not hold mark nothing.
+    """
+    text = piece.text
+    spans = sorted(
+        span
+        for term in wanted.of(Name.TEXT)
+        if not term.negated
+        for span in places(words_of(term.value), text, begins=term is wanted.open_word)
+    )
+    return [*_cut(piece, spans)] if spans else [piece]
+
+
+def _cut(piece: Piece, spans: list[tuple[int, int]]) -> Iterator[Piece]:
+    at = 0
+    for start, end in spans:
+        if end <= at:
+            continue
+        start = max(start, at)
+        if start > at:
+            yield Piece(piece.text[at:start], piece.look)
+        yield Piece(piece.text[start:end], f"{piece.look} mark".strip())
+        at = end
+    if at < len(piece.text):
+        yield Piece(piece.text[at:], piece.look)
+
+
+def _meets(claim: "ClaimView", term: Term, wanted: Filter, rule: ScoringRule) -> bool:
+    """Say whether a claim meets a term, negation left aside."""
+    value = term.value.casefold()
+    people: tuple[HumanVerdict, ...] = (
+        *((claim.mine,) if claim.mine is not None else ()),
+        *claim.others,
+    )
+    match term.name:
+        case Name.TEXT:
+            return _holds(claim.text, term, wanted)
+        case Name.VERDICT:
+            label = None if value == MISSING else ground_for(rule, Scope.CLAIMS).label(value)
+            return claim.judge.label == label
+        case Name.HUMAN:
+            return claim.human == (None if value == NONE else rule.heard(value))
+        case Name.REVIEWER:
+            return any(each.says and each.reviewer.casefold() == value for each in people)
+        case Name.CODE:
+            return any(each.code == reason_code(value) for each in people)
+    match value:
+        case "unlabelled":
+            return claim.human is None
+        case "labelled":
+            return claim.human is not None
+        case "agreement":
+            return claim.human is not None and claim.human == claim.judge.label
+        case "disagreement":
+            return claim.human is not None and claim.human != claim.judge.label
+        case "flagged":
+            return any(each.flagged for each in people)
+        case "later":
+            return any(each.action is Action.SKIPPED for each in people)
+        case "unsure":
+            return any(each.unsure for each in people)
+        case _:
+            return any(each.note is not None for each in people)
+
+
+def _is_run(row: RunRow, term: Term, wanted: Filter) -> bool:
+    """Say whether a run meets a term, negation left aside."""
+    spec, value = row.spec, term.value.casefold()
+    match term.name:
+        case Name.METRIC:
+            return spec.metric.casefold().startswith(value)
+        case Name.JUDGE:
+            return spec.judge.casefold().startswith(value)
+        case Name.STATE:
+            counts = {"failed": row.failed, "incomplete": row.incomplete}
+            return counts[value] > 0 if value in counts else row.state is RunState(value)
+        case Name.SOURCE:
+            return term.value in spec.sources
+        case Name.ARCHIVED:
+            return value == "any" or (row.archived_at is not None) is (value == "yes")
+        case Name.SCORE:
+            return _is_scored(row.score, value)
+        case Name.CORRECTED:
+            return _is_scored(row.corrected, value)
+        case _:
+            words = " ".join((f"{row.id}", spec.metric, spec.judge, row.state, *spec.sources))
+            return _holds(words, term, wanted)
+
+
+def _is_scored(score: float | None, value: str) -> bool:
+    if value == NONE or score is None:
+        return value == NONE and score is None
+    within: Bounds | None = bounds(value)
+    return within is not None and within.holds(score)
+
+
+def _holds(text: str, term: Term, wanted: Filter) -> bool:
+    return occurs(words_of(term.value), text, begins=term is wanted.open_word)

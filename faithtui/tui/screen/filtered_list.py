@@ -1,0 +1,217 @@
+"""`/`, `s`, `V` and marks: what lists that can be filtered have in common."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.filters import Filter, Ground, names_for, read_filter
+from faithtui.store.runs.run_records import SavedView
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.screen.marks import Marks
+from faithtui.tui.screen.saved_views import SavedViewsDialog
+from faithtui.tui.session import ListState
+from faithtui.tui.theme.lines import Piece, shown_line
+from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
+from faithtui.tui.widgets.filter_bar import FilterBar
+from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.virtual_list import VirtualList
+
+
+class FilteredScreen(FaithScreen):
+    """A list with a filter and an order, kept in the session under the screen's name."""
+
+    LIST: ClassVar[str] = ""
+    """Name under which filter, order and saved views are kept."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "slash",
+            "filter",
+            "filter",
+            tooltip="Show only what words or terms find",
+            id="list.filter",
+        ),
+        Binding("s", "order", "order", tooltip="Sort by another column", id="list.order"),
+        Binding(
+            "V",
+            "views",
+            "saved views",
+            tooltip="Filters and orders under a name: take one, save this one",
+            id="list.views",
+        ),
+        Binding(
+            "space",
+            "mark",
+            "mark",
+            tooltip="Mark the chosen row, or no longer, and go to the next one",
+            id="list.mark",
+        ),
+        Binding(
+            "m",
+            "mark_range",
+            "mark to here",
+            show=False,
+            tooltip="Mark all rows from the one marked last to the chosen one",
+            id="list.mark-range",
+        ),
+    ]
+
+    @property
+    def state(self) -> ListState:
+        """Filter and order in force."""
+        return self.session.lists[self.LIST]
+
+    @property
+    def wanted(self) -> Filter:
+        """The filter in force."""
+        return read_filter(self.state.filter, self.ground).filter
+
+    @property
+    def ground(self) -> Ground:
+        """Say which words a filter may hold here."""
+        raise NotImplementedError
+
+    @property
+    def orders(self) -> Mapping[str, str]:
+        """Orders there are, each in words."""
+        raise NotImplementedError
+
+    def search(self) -> None:
+        """Read the list again, for another filter or order."""
+        raise NotImplementedError
+
+    @property
+    def marked_as(self) -> str:
+        """Name of what is listed: marks are kept under it."""
+        return self.LIST
+
+    @property
+    def listed(self) -> Sequence[int]:
+        """Ids of the rows, in the order of the list."""
+        raise NotImplementedError
+
+    @property
+    def marks(self) -> Marks:
+        """Rows that are marked, listed now or not."""
+        return self.session.marks[self.marked_as]
+
+    def compose(self) -> ComposeResult:
+        """Stack title, panes, the line for the filter, status and keys."""
+        yield TitleBar(id="title")
+        yield self.make_panes()
+        yield FilterBar(self.keys("list.filter"))
+        yield StatusLine(id="status")
+        yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Show the filter that is in force."""
+        self._before = self.state.filter
+        self._problem: str | None = None
+        super().on_mount()
+        self.query_one(FilterBar).show(self.state.filter)
+
+    def say_order(self) -> None:
+        """Say what could not be read of the filter, else the order."""
+        reading = read_filter(self.state.filter, self.ground)
+        if reading.problem is not None:
+            self.say(shown_line(reading.problem, "warn", limit=400))
+            return
+        orders = self.orders
+        words = orders.get(self.state.sort) or next(iter(orders.values()))
+        self.say(Piece(f"order: {words}", "quiet"))
+
+    @on(FilterBar.Typed)
+    def take_filter(self, event: FilterBar.Typed) -> None:
+        """Let the list follow what is typed."""
+        if event.text != self.state.filter:
+            self.session.lists[self.LIST] = ListState(event.text, self.state.sort)
+            self.search()
+        if event.kept:
+            self._close_filter()
+
+    @on(FilterBar.Left)
+    def leave_filter(self) -> None:
+        """Go on with the filter there was."""
+        self.show_view(SavedView("", self._before, self.state.sort))
+        self._close_filter()
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self._before = self.state.filter
+        self.query_one(FilterBar).open(self.state.filter)
+        names = " ".join(f"{name}:" for name in names_for(self.ground))
+        self.say(Piece(f"words, or {names}  - negates", "quiet"))
+
+    def action_order(self) -> None:
+        """Sort by the next column."""
+        names = list(self.orders)
+        here = names.index(self.state.sort) if self.state.sort in names else 0
+        self.session.lists[self.LIST] = ListState(self.state.filter, names[(here + 1) % len(names)])
+        self.search()
+
+    def action_mark(self) -> None:
+        """Mark the chosen row and go on, so that a held key marks many."""
+        rows = self.query_one(VirtualList)
+        self.marks.turn(self.listed[rows.cursor])
+        rows.action_step(1)
+        self.show_marks()
+
+    def action_mark_range(self) -> None:
+        """Mark from the row that was marked last to the chosen one."""
+        self.marks.reach(self.listed[self.query_one(VirtualList).cursor], self.listed)
+        self.show_marks()
+
+    def show_marks(self) -> None:
+        """Draw the marks there are, and offer what can be done with them."""
+        self.query_one(VirtualList).show_marks(self.marks)
+        self.refresh_bindings()
+
+    def show_view(self, view: SavedView) -> None:
+        """Take filter and order of a view."""
+        sort = view.sort if view.sort in self.orders else self.state.sort
+        self.session.lists[self.LIST] = ListState(view.filter, sort)
+        self.query_one(FilterBar).show(view.filter)
+        self.search()
+
+    @holds_keys(can_give_up=True)
+    @work(exclusive=True, group="views", exit_on_error=False)
+    async def action_views(self) -> None:
+        """Read the saved views and let one be chosen, saved or deleted."""
+        store = self.session.store
+        views = await self.read(store.saved_views.of, self.LIST)
+        here = SavedView("", self.state.filter, self.state.sort)
+        dialog = SavedViewsDialog(store.saved_views, self.LIST, views, here, self.keys)
+        self.navigation.open_window(dialog, self._taken)
+
+    def _taken(self, chosen: SavedView | None) -> None:
+        if chosen is not None:
+            self.show_view(chosen)
+
+    def action_unzoom(self) -> None:
+        """Give each pane its place again, else take the filter away, else the marks."""
+        if self.query_one(Panes).zoomed is not None:
+            super().action_unzoom()
+        elif self.state.filter:
+            self.show_view(SavedView("", "", self.state.sort))
+        else:
+            self.marks.clear()
+            self.show_marks()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let escape take the filter and the marks away."""
+        if action == "unzoom" and (self.state.filter or self.marks):
+            return True
+        if action in ("mark", "mark_range"):
+            return self.is_mounted and len(self.listed) > 0
+        if action in ("filter", "order", "views"):
+            return self.session.is_open
+        return super().check_action(action, parameters)
+
+    def _close_filter(self) -> None:
+        self.query_one(FilterBar).show(self.state.filter)
+        self.query_one(VirtualList).focus()
+        self.say_order()

@@ -1,0 +1,102 @@
+"""`A`: what is known of a judge, above every screen of one of its runs."""
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.ids import RunId
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.screen.dialogs import Dialog
+from faithtui.tui.theme.lines import BLANK, LONGEST, Line, Piece, fit, line, shown, shown_line, wrap
+
+if TYPE_CHECKING:
+    from faithtui.tui.session import Session
+
+ON_YOUR_DATA = (
+    "How far it can be trusted on your own data: {go.queues}, then {queues.draw} draws a sample to "
+    "label; {go.agreement} says how far it agrees with people."
+)
+"""What to do for figures that count."""
+
+
+_WIDEST = 80
+"""Cells beyond which lines of text do not grow: they would be hard to read."""
+_NAME = 12
+"""Cells up to which a first column names what the rest of the line says."""
+_MARGIN = (Piece(" "),)
+_COLUMNS = re.compile(r"(.*?)( {2,})(.*)")
+"""A line with columns: the first one, the room behind it, the others."""
+
+
+class JudgeDialog(Dialog):
+    """What a judge is, what it costs, how good it was measured to be, and where it fails.
+
+    Args:
+        title: Which judge.
+        facts: What is known of it.
+        keys: What keys are called.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "A,enter",
+            "close",
+            "Close",
+            show=False,
+            tooltip="Close this window",
+            id="judge.close",
+        ),
+    ]
+
+    def __init__(self, title: str, facts: str, keys: KeyNames) -> None:
+        def build(width: int) -> list[Line]:
+            room = min(width - 2, _WIDEST)
+            words = wrap(keys.pieces(ON_YOUR_DATA), room, first=_MARGIN)
+            return [*_lines(facts, room), BLANK, *words]
+
+        super().__init__(title, build)
+
+
+def _lines(text: str, width: int) -> list[Line]:
+    """Draw a text that is broken for one width in another one."""
+    lines: list[Line] = []
+    flow: list[str] = []
+
+    def flush() -> None:
+        if flow:
+            lines.extend(wrap([shown(" ".join(flow), most=LONGEST)], width, first=_MARGIN))
+            flow.clear()
+
+    for each in text.split("\n"):
+        found = _COLUMNS.fullmatch(each)
+        head, gap, tail = found.groups() if found else (each, "", "")
+        if each and not gap and not each.startswith("- "):
+            flow.append(each)
+            continue
+        flush()
+        if gap and len(head) + len(gap) <= _NAME:
+            lines += wrap(
+                [shown_line(tail)], width, first=[*_MARGIN, Piece(f"{head}{gap}", "quiet")]
+            )
+        elif gap:  # a row of a table: its figures keep their place at the right end
+            row = each if len(each) < width else f"{fit(head, width - 2 - len(tail))} {tail}"
+            lines.append(line(*_MARGIN, row))
+        elif each:
+            lines += wrap([shown_line(each[2:])], width, first=[*_MARGIN, Piece("- ")])
+        else:
+            lines.append(BLANK)
+    flush()
+    return lines
+
+
+def facts_of(session: "Session", run: RunId) -> str:
+    """Read what is known of the judge of a run. Imports what is slow: meant for a thread.
+
+    Raises:
+        FaithtuiError: The run is not there, or the prices of the settings cannot be used.
+    """
+    from faithtui.engine.review.judge_facts import judge_facts
+
+    row = session.store.runs.row(run)
+    return judge_facts(session.store, row, session.circumstances().prices)

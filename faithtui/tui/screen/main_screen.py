@@ -1,0 +1,232 @@
+"""What every main screen has: title, panes, status, keys, and reading from the store."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import ClassVar, TypeVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.messages import Failed
+from faithtui.tui.navigation import Navigation, holds_keys, navigation_of
+from faithtui.tui.session import Session
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.layouts import LEAST
+from faithtui.tui.theme.lines import Piece, shown_line
+from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
+from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.panes import Panes
+
+T = TypeVar("T")
+
+
+SIDES = ("REVIEW", "METRICS")
+"""Title words of the two screens of a conversation, between which `M` switches."""
+
+
+def tabs(here: str, key: str) -> tuple[Piece, ...]:
+    """Draw the sides of a conversation as tabs: one is chosen, a key leads to the other."""
+    return tuple(
+        piece
+        for side in SIDES
+        for piece in (
+            [Piece(f"[{side}]", "strong")]
+            if side == here
+            else [Piece(f" {key}", "key"), Piece(f" {side.lower()} ", "quiet")]
+        )
+    )
+
+
+class FaithScreen(Screen[None]):
+    """A main screen.
+
+    Attributes:
+        TITLE_WORDS: First words of the title.
+        HELP_WORDS: What the screen is for, for `?`.
+        LEAST: Columns and rows without which it cannot be used.
+    """
+
+    LEAST: ClassVar[tuple[int, int]] = LEAST
+    TITLE_WORDS: ClassVar[str] = ""
+    HELP_WORDS: ClassVar[str] = ""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", "pane", tooltip="Go to the next pane", id="screen.pane"),
+        Binding(
+            "shift+tab",
+            "app.focus_previous",
+            "pane before",
+            show=False,
+            tooltip="Go to the pane before",
+            id="screen.pane-back",
+        ),
+        Binding(
+            "z",
+            "zoom",
+            "zoom",
+            tooltip="Give the focused pane all the room, or end that",
+            id="screen.zoom",
+        ),
+        Binding(
+            "escape",
+            "unzoom",
+            "Close",
+            show=False,
+            tooltip="Give each pane its place again",
+            id="screen.close",
+        ),
+        Binding(
+            "A",
+            "about_judge",
+            "about the judge",
+            show=False,
+            tooltip="What is known of the run's judge: what it is, what it costs, how good it was "
+            "measured to be, and where it fails",
+            id="screen.judge",
+        ),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+
+    @property
+    def keys(self) -> KeyNames:
+        """What keys are called in sentences."""
+        return self.session.keys
+
+    @property
+    def navigation(self) -> Navigation:
+        """What opens windows, between keys."""
+        return navigation_of(self)
+
+    def make_panes(self) -> Panes:
+        """Make the panes, the one to begin in first."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        """Stack title, panes, status and keys."""
+        yield TitleBar(id="title")
+        yield self.make_panes()
+        yield StatusLine(id="status")
+        yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Follow the runs under way."""
+        self.set_interval(0.25, self.follow_runs)
+        self.entitle()
+
+    def on_screen_resume(self) -> None:
+        """Read again what may have changed meanwhile."""
+        self.follow_runs()
+        if self.session.is_open:
+            self.reload()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Let the app say what failed: messages of workers stay with their screen."""
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self.post_message(Failed(event.worker.error))
+
+    def reload(self) -> None:
+        """Read from the store and draw. Called when the store opens or changes."""
+        raise NotImplementedError
+
+    def conceal(self) -> None:
+        """Forget what is drawn: it must not be seen any more. What may be is read again."""
+        for pane in self.query(Pane):
+            pane.empty()
+        self.entitle()
+        self.say()
+
+    def changed(self) -> None:
+        """Follow a change of the store, by this process or another one."""
+        self.reload()
+
+    def entitle(self, crumbs: Iterable[Piece] = (), right: Iterable[Piece] = ()) -> None:
+        """Say where this is."""
+        bar = self.query_one(TitleBar)
+        bar.left = (*self.title_pieces(), *crumbs)
+        bar.right = tuple(right)
+
+    def title_pieces(self) -> tuple[Piece, ...]:
+        """Name the screen at the left of the title."""
+        return (Piece(self.TITLE_WORDS, "strong"),)
+
+    def say(self, *pieces: Piece) -> None:
+        """Say what happened last, at the left of the status line."""
+        self.query_one(StatusLine).left = pieces
+
+    def refuse(self, words: str) -> None:
+        """Say, audibly, why a key did nothing."""
+        self.app.bell()
+        self.say(shown_line(words, "warn", limit=400))
+
+    def follow_runs(self) -> None:
+        """Show how the newest run goes on, on every screen."""
+        if not self.is_current:
+            return
+        status = self.query_one(StatusLine)
+        snapshots = self.session.snapshots()
+        if not snapshots:
+            status.right = self.resting()
+            return
+        newest = snapshots[-1]
+        progress = newest.progress
+        more = f" +{len(snapshots) - 1}" if len(snapshots) > 1 else ""
+        paused = newest.gauges is not None and newest.gauges.is_paused
+        status.right = (
+            Piece(f"run #{newest.run}{more} ", "human"),
+            Piece(fmt.bar(progress.finished, progress.conversations, 10), "human"),
+            Piece(f" {progress.finished}/{progress.conversations}"),
+            Piece(" · paused", "warn")
+            if paused
+            else Piece(f" · ETA {fmt.duration(newest.eta_s)}", "quiet"),
+        )
+
+    def resting(self) -> tuple[Piece, ...]:
+        """Give what stands at the right of the status line while no run is on."""
+        if self.session.is_open and self.session.store.is_read_only:
+            return (Piece("read only: nothing is saved", "warn"),)
+        return (shown_line(self.session.reviewer, "quiet", limit=40),)
+
+    async def read(self, fn: Callable[..., T], *args: object, **kwargs: object) -> T:
+        """Read from the store without holding up keys."""
+        return await asyncio.to_thread(fn, *args, **kwargs)
+
+    def action_zoom(self) -> None:
+        """Enlarge the focused pane, or give each its place again."""
+        panes = self.query_one(Panes)
+        focused = self.focused
+        if panes.zoomed is not None:
+            panes.zoom(None)
+        elif focused is not None and focused.parent is panes and focused.id is not None:
+            panes.zoom(focused.id)
+
+    def action_unzoom(self) -> None:
+        """Give each pane its place again."""
+        self.query_one(Panes).zoom(None)
+
+    @holds_keys(can_give_up=True)
+    @work(exclusive=True, group="judge", exit_on_error=False)
+    async def action_about_judge(self) -> None:
+        """Say what is known of the judge of the run."""
+        from faithtui.tui.screen.judge_dialog import JudgeDialog, facts_of
+
+        run = self.session.run
+        if run is None:
+            return
+        facts = await self.read(facts_of, self.session, run)
+        if self.is_current and self.session.run == run:
+            self.navigation.open_window(JudgeDialog(f"The judge of run #{run}", facts, self.keys))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what cannot be done now."""
+        if action == "about_judge":
+            return self.session.is_open and self.session.run is not None
+        if action == "unzoom":
+            return bool(self.query(Panes)) and self.query_one(Panes).zoomed is not None
+        return True

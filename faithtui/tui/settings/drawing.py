@@ -1,0 +1,238 @@
+"""Lines of the settings: each value, where it comes from, and what it does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from faithtui.config import Configured, Origin, allowed, variable_of
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Settings that belong together."""
+
+    title: str
+    names: tuple[str, ...]
+    """Names of the settings; may be none."""
+
+
+SECTIONS = (
+    Section(
+        "Judge",
+        (
+            "judge",
+            "base_url",
+            "concurrency",
+            "requests_per_minute",
+            "tokens_per_minute",
+            "timeout_s",
+            "prices",
+            "redact",
+            "image_hosts",
+            "max_failures",
+        ),
+    ),
+    Section("Review", ("reviewer", "blind", "auto_advance")),
+    Section("Sampling", ("audit_share",)),
+    Section("Keys", ("keys",)),
+    Section("Theme", ("theme", "ascii")),
+    Section("Storage", ("store",)),
+    Section("Privacy", ()),
+    Section("About", ()),
+)
+"""All sections, in the order of the screen."""
+
+MEANINGS: Mapping[str, str] = {
+    "judge": "Who judges when a new run names nobody: provider:model.",
+    "base_url": "Address of an OpenAI-compatible server; unset: the provider's own.",
+    "concurrency": "Questions in flight at once.",
+    "max_failures": "A run stops after so many questions that failed alike in a row, such as 10, "
+    "or above this share of its conversations that failed, such as 5%.",
+    "requests_per_minute": "Most requests to one account; unset: as many as the provider takes.",
+    "tokens_per_minute": "Most tokens to one account; unset: as many as the provider takes.",
+    "timeout_s": "Seconds one question may take; unset: 120, and 30 for a try of the judge.",
+    "prices": "A price table of your own; unset: the one that comes with the program.",
+    "redact": "Python function that every text goes through before it leaves this machine.",
+    "image_hosts": "Hosts whose images a judge may be sent by address, which its provider then "
+    "fetches; typed with commas between them.",
+    "reviewer": "Whose verdicts yours are. Counts from the next start.",
+    "blind": "New queues hide the judge until a claim has your verdict.",
+    "auto_advance": "A verdict goes on to the next claim.",
+    "audit_share": "Share of the claims of a blind sample that show the judge, drawn at random, so "
+    "that its pull on people can be measured.",
+    "keys": "Key map to begin with; keymap.toml beside the settings goes on top of it.",
+    "theme": "Colours. Every verdict is a letter too, so none of them is needed.",
+    "ascii": "Draw with ASCII alone; unset: where the terminal's encoding is not UTF-8.",
+    "store": "The file with everything in it. Counts from the next start.",
+}
+"""What each setting does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is so and cannot be set here."""
+
+    store: Path
+    version: str
+    """faithtui's own, and Python's."""
+    size: int | None = None
+    """Bytes of the store; None: it is not there."""
+    wal: int | None = None
+    """Bytes of its write-ahead log; None: there is none."""
+    schema: str = ""
+    """Revision of the store's tables; "" until it is open."""
+    checked: tuple[str, ...] | None = None
+    """Problems that the check found; None: it was not run."""
+    keymap: Path = field(default_factory=Path)
+    keymap_ids: tuple[str, ...] = ()
+    """Ids that the user's key map changes."""
+    keys: KeyNames = field(default_factory=lambda: KeyNames({}))
+    """What keys are called."""
+    trial: tuple[bool, str] | None = None
+    """Whether the judge worked when it was tried, and what there is to say; None: not tried."""
+
+
+def section_lines(_width: int) -> list[Line]:
+    """List the sections, one row each."""
+    return [line(Piece(f" {section.title}"), row=number) for number, section in enumerate(SECTIONS)]
+
+
+def value_lines(
+    section: Section, configured: Configured | None, facts: Facts, width: int
+) -> list[Line]:
+    """Draw the values of a section, one row each, and what is known besides."""
+    lines: list[Line] = [BLANK]
+    if section.title == "Judge":
+        lines += [*_trial(facts, width), BLANK]
+    for number, name in enumerate(section.names):
+        lines += _setting(name, configured, width, number)
+    return lines + _besides(section, facts, width)
+
+
+def value_of(configured: Configured, name: str) -> str:
+    """Write a value as people type it; "" for none."""
+    value = getattr(configured.settings, name)
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _setting(name: str, configured: Configured | None, width: int, number: int) -> list[Line]:
+    if configured is None:
+        return [line(Piece(f" {name:<14}", "strong"), Piece("not known here", "quiet"), row=number)]
+    text = value_of(configured, name)
+    origin = configured.origins[name]
+    where = configured.where(name)
+    named = f" {name:<14}" if len(name) < 14 else f" {name} "
+    room = max(8, width - len(named) - 1 - len(where) - 2)
+    value = shown_line(text) if text else Piece("unset", "quiet")
+    head = line(
+        Piece(named, "strong"),
+        Piece(fit(value.text, room), value.look),
+        Piece(f" {where}", "quiet" if origin is Origin.DEFAULT else "human"),
+        row=number,
+    )
+    words = MEANINGS[name]
+    takes = f" Takes {allowed(name)}."
+    if origin is Origin.ENVIRONMENT:
+        takes += f" {variable_of(name)} goes before the file."
+    indent = [Piece(" " * 15)]
+    return [
+        head,
+        *wrap([Piece(words, "quiet"), Piece(takes, "quiet")], width - 1, first=indent),
+        BLANK,
+    ]
+
+
+def _besides(section: Section, facts: Facts, width: int) -> list[Line]:
+    match section.title:
+        case "Storage":
+            return _storage(facts, width)
+        case "Keys":
+            return _own_keys(facts, width)
+        case "Privacy":
+            return _paragraphs(
+                width,
+                "Nothing leaves this machine but the questions to the judge you chose. There is "
+                "no telemetry.",
+                "Keys are read from the environment or the system's keyring when a judge is "
+                "opened. They are never written to the settings, the store, a report or a log.",
+                "The offline judge asks nobody.",
+            )
+        case "About":
+            return _paragraphs(
+                width, facts.version, "Apache-2.0. faithtui --help lists the commands."
+            )
+    return []
+
+
+def _trial(facts: Facts, width: int) -> list[Line]:
+    """Say what came of trying the judge."""
+    indent = [Piece(f" {'tried':<14}", "quiet")]
+    if facts.trial is None:
+        words = "{settings.test-judge} asks it two small questions"
+        return [line(*indent, *facts.keys.pieces(words))]
+    works, sentence = facts.trial
+    return wrap([shown_line(sentence, "good" if works else "bad")], width - 1, first=indent)
+
+
+def _storage(facts: Facts, width: int) -> list[Line]:
+    rows = [
+        ("open now", shown_line(fmt.path(facts.store))),
+        ("size", Piece("not there yet" if facts.size is None else _bytes(facts.size))),
+        ("WAL", Piece("none" if facts.wal is None else f"{_bytes(facts.wal)} beside it")),
+        ("schema", Piece(facts.schema or "not open")),
+    ]
+    lines = [line(Piece(f" {name:<14}", "quiet"), value) for name, value in rows]
+    if facts.checked is None:
+        lines.append(
+            line(Piece(f" {'check':<14}", "quiet"), *facts.keys.pieces("{settings.check} runs it"))
+        )
+    elif not facts.checked:
+        lines.append(line(Piece(f" {'check':<14}", "quiet"), Piece("sound", "good")))
+    for problem in facts.checked or ():
+        lines += wrap([shown_line(problem, "bad")], width - 1, first=[Piece(f" {'check':<14}")])
+    return lines
+
+
+def _own_keys(facts: Facts, width: int) -> list[Line]:
+    indent = [Piece(f" {'keymap.toml':<14}", "quiet")]
+    path = shown_line(fmt.path(facts.keymap))
+    if not facts.keymap_ids:
+        words = " is not there or changes nothing. A line in it reads"
+        return [
+            *wrap([path, Piece(words, "quiet")], width - 1, first=indent),
+            line(Piece(" " * 15), Piece('"review.undo" = "u,ctrl+z"', "human")),
+            line(
+                Piece(" " * 15), Piece("faithtui keys", "human"), Piece(" lists all ids", "quiet")
+            ),
+        ]
+    ids = Piece(" changes " + " ".join(facts.keymap_ids), "quiet")
+    return wrap([path, ids], width - 1, first=indent)
+
+
+def _paragraphs(width: int, *texts: str) -> list[Line]:
+    lines: list[Line] = []
+    for text in texts:
+        lines += [*wrap([Piece(text)], width - 1, first=[Piece(" ")]), BLANK]
+    return lines
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{size / 2**10:.0f} kB"
+
+
+def choices_of(name: str, themes: Sequence[str], presets: Sequence[str]) -> tuple[str, ...]:
+    """List what a setting can be chosen from; () where it is typed."""
+    return {
+        "keys": tuple(presets),
+        "theme": tuple(themes),
+        "blind": ("true", "false"),
+        "auto_advance": ("true", "false"),
+        "ascii": ("true", "false", ""),
+    }.get(name, ())
