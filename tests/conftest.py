@@ -26,7 +26,7 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 THOROUGH = (
     r"agreement/.*_?oracle\.py",
     r"cli/test_hostile\.py",
-    r"cli/test_metrics\.py::test_every_metric_runs_and_shows_its_own_labels\[words[12]-",
+    r"cli/commands/test_metrics\.py::test_every_metric_runs_and_shows_its_own_labels\[words[12]-",
     r"cli/test_streams\.py::test_a_run_whose_events_nobody_takes.*\[(no stdout|full)\]",
     r"cli/test_commands\.py::test_texts_of_files_never_reach_the_terminal",
     r"docs/test_ci_page\.py::test_the_example_on_top_is_the_demo",

@@ -42,8 +42,8 @@ def only_opens(words: Sequence[str]) -> bool:
 def _open(words: Sequence[str]) -> None:
     from pathlib import Path
 
-    from faithtui.cli.opening import open_app
-    from faithtui.cli.telling import told
+    from faithtui.cli.errors import told
+    from faithtui.cli.stores import open_app
 
     gc.freeze()
     gc.enable()

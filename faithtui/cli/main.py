@@ -9,16 +9,16 @@ from typing import Annotated
 import typer
 
 from faithtui.cli import (
-    commands_agreeing,
-    commands_batch,
-    commands_judging,
-    commands_people,
-    commands_seeing,
-    delete,
-    judges,
+    agreement_commands,
+    batch_commands,
+    judge_commands,
+    label_commands,
+    list_commands,
+    run_commands,
 )
+from faithtui.cli.commands import delete
+from faithtui.cli.errors import told
 from faithtui.cli.options import Common, JsonOption, StoreOption
-from faithtui.cli.telling import told
 
 app = typer.Typer(
     name="faithtui",
@@ -56,36 +56,36 @@ def root(
         typer.echo(installed("faithtui"))
         raise typer.Exit
     if context.invoked_subcommand is None:
-        from faithtui.cli import opening
+        from faithtui.cli import stores
 
-        raise typer.Exit(opening.open_app(store, reviewer))
+        raise typer.Exit(stores.open_app(store, reviewer))
 
 
 # In the order of the help.
-app.command()(commands_judging.demo)
-app.command("import")(commands_judging.import_)
-app.command()(commands_judging.run)
-app.add_typer(judges.judge)
-app.add_typer(commands_batch.batch)
-app.command()(commands_seeing.keys)
-app.command()(commands_seeing.metrics)
-app.command()(commands_seeing.runs)
-app.command()(commands_seeing.archive)
-app.command()(commands_seeing.restore)
+app.command()(run_commands.demo)
+app.command("import")(run_commands.import_)
+app.command()(run_commands.run)
+app.add_typer(judge_commands.judge)
+app.add_typer(batch_commands.batch)
+app.command()(list_commands.keys)
+app.command()(list_commands.metrics)
+app.command()(list_commands.runs)
+app.command()(list_commands.archive)
+app.command()(list_commands.restore)
 app.add_typer(delete.delete)
-app.command()(commands_seeing.show)
-app.command()(commands_people.label)
-app.command()(commands_agreeing.report)
-app.command()(commands_agreeing.figures)
-app.command()(commands_people.export)
-app.command()(commands_people.merge)
-app.command()(commands_people.guideline)
-app.command()(commands_people.split)
-app.command()(commands_agreeing.compare)
-app.command(cls=commands_agreeing.GateCommand)(commands_agreeing.gate)
-app.command()(commands_seeing.check)
-app.command()(commands_judging.doctor)
-app.command()(commands_judging.backup)
+app.command()(list_commands.show)
+app.command()(label_commands.label)
+app.command()(agreement_commands.report)
+app.command()(agreement_commands.figures)
+app.command()(label_commands.export)
+app.command()(label_commands.merge)
+app.command()(label_commands.guideline)
+app.command()(label_commands.split)
+app.command()(agreement_commands.compare)
+app.command(cls=agreement_commands.GateCommand)(agreement_commands.gate)
+app.command()(list_commands.check)
+app.command()(run_commands.doctor)
+app.command()(run_commands.backup)
 
 
 def main() -> None:

@@ -25,12 +25,12 @@ def test_help_loads_neither_the_app_nor_the_store_nor_a_provider() -> None:
 
 
 def test_the_app_loads_neither_the_store_nor_a_provider_before_it_is_painted() -> None:
-    code = "import faithtui.cli.opening, faithtui.tui.app"
+    code = "import faithtui.cli.stores, faithtui.tui.app"
     assert loaded_after(code) & {"sqlmodel", "sqlalchemy", "openai", "anthropic"} == set()
 
 
 def test_the_app_loads_nothing_statistical_before_a_figure_is_asked_for() -> None:
-    program = "import faithtui.cli.opening, faithtui.tui.app, sys\nprint('|'.join(sys.modules))"
+    program = "import faithtui.cli.stores, faithtui.tui.app, sys\nprint('|'.join(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

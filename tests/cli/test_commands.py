@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from faithtui.cli import running
 from faithtui.cli.main import app
+from faithtui.cli.run import run as run_command
 from faithtui.domain.annotations import Action
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.runs import planner, runner
@@ -476,7 +476,7 @@ def test_a_run_that_the_store_stops_says_how_to_go_on(
         run = planned(store)
         monkeypatch.setattr("faithtui.engine.runs.runner.execute", stopped)
         with pytest.raises(StoreError, match="damaged"):
-            running.execute(store, run, as_json=False)
+            run_command.execute(store, run, as_json=False)
     assert f"faithtui run --resume {run}" in capsys.readouterr().err
 
 

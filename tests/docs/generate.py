@@ -27,10 +27,10 @@ from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
 from faithtui import errors
 from faithtui.agreement.rating_scales import SCALES
 from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.cli.errors import INTERRUPTED
 from faithtui.cli.main import app
-from faithtui.cli.run_outcome import INCOMPLETE, WAITS
+from faithtui.cli.run.run_outcome import INCOMPLETE, WAITS
 from faithtui.cli.streams import READER_GONE
-from faithtui.cli.telling import INTERRUPTED
 from faithtui.config import PRESETS
 from faithtui.domain import estimates
 from faithtui.domain.conversation import Turn

@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.agreement.imported_scores.conventions import Pooling, Reading, convention
 from faithtui.agreement.rating_scales import SCALES
-from faithtui.cli.figures import figures
+from faithtui.cli.commands.figures import figures
 from tests.docs.generate import DOCS
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo"

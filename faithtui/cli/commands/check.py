@@ -1,0 +1,178 @@
+"""`faithtui check`: what looks wrong in a run."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from faithtui.cli.exposure import record_seen
+from faithtui.cli.output import Column, plural, put, put_json, put_table, say
+from faithtui.cli.stores import open_store, run_id
+from faithtui.config import load_configured
+from faithtui.domain.ids import RunId
+from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.findings import FindingKind
+from faithtui.engine.integrity.run_checks import check_run
+from faithtui.errors import ConfigError
+from faithtui.store.records import FindingRow, FindingSummary
+from faithtui.store.store import Store
+
+PAGE = 500
+"""Findings fetched at a time."""
+_SAY_EVERY_S = 2.0
+
+
+def check(
+    store: Path | None,
+    run: str,
+    kind: str | None,
+    reviewer: str | None = None,
+    *,
+    as_json: bool,
+) -> int:
+    """Check what is unchecked of a run, and print what looks wrong in it.
+
+    Raises:
+        ConfigError: There is no such kind or run.
+    """
+    wanted = None if kind is None else _kind(kind)
+    configured = load_configured()
+    with open_store(store, configured.settings) as opened:
+        found = run_id(opened, run)
+        check_run(opened, found, _Progress())
+        summary = opened.findings.summary(found)
+        if as_json:
+            kinds = list(summary.counts) if wanted is None else [wanted]
+            rows = [row for each in kinds for row in _rows(opened, found, each)]
+            put_json(_json(found, summary, rows))
+            record_seen(opened, [row.item for row in rows], configured, reviewer)
+        elif wanted is not None:
+            rows = _rows(opened, found, wanted)
+            _put_entries(rows)
+            record_seen(opened, [row.item for row in rows], configured, reviewer)
+        else:
+            _put_counts(summary)
+    return 0
+
+
+class _Progress:
+    """Says on stderr how far it is, for runs that take longer than a moment."""
+
+    def __init__(self) -> None:
+        self._said = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done < total and now - self._said >= _SAY_EVERY_S:
+            self._said = now
+            say(f"checked {done} of {plural(total, 'conversation')}")
+
+
+def _kind(name: str) -> FindingKind:
+    folded = name.strip().lower().replace("_", "-")
+    for kind in FindingKind:
+        if kind.value == folded:
+            return kind
+    known = ", ".join(kind.value for kind in FindingKind)
+    raise ConfigError(f"there is no kind of finding `{name}`; known: {known}")
+
+
+def _rows(store: Store, run: RunId, kind: FindingKind) -> list[FindingRow]:
+    ids = store.findings.ids(run, kind)
+    return [
+        row
+        for start in range(0, len(ids), PAGE)
+        for row in store.findings.rows(ids[start : start + PAGE])
+    ]
+
+
+def _put_counts(summary: FindingSummary) -> None:
+    if not summary.checked:
+        put("nothing was checked: no conversation of the run is judged yet")
+        return
+    if not summary.counts:
+        put(f"nothing looks wrong in {plural(summary.checked, 'checked conversation')}")
+        return
+    put_table(
+        (
+            Column("kind"),
+            Column("entries", "right"),
+            Column("claims", "right"),
+            Column("conversations", "right"),
+            Column("what", flexible=True),
+        ),
+        [
+            (
+                kind.value,
+                str(count.entries),
+                str(count.claims) if count.claims else "",
+                str(count.conversations),
+                WORDS[kind].title,
+            )
+            for kind, count in summary.counts.items()
+        ],
+    )
+    if sys.stdout.isatty():
+        say("faithtui check RUN KIND lists the entries of a kind")
+
+
+def _put_entries(rows: Sequence[FindingRow]) -> None:
+    put_table(
+        (
+            Column("no", "right"),
+            Column("conversation"),
+            Column("where"),
+            Column("seen", flexible=True),
+            Column("claim"),
+        ),
+        [
+            (
+                str(row.number),
+                f"{row.source}/{row.key}",
+                _where(row),
+                row.finding.detail,
+                (row.text or "the whole answer") if row.text is not None else "",
+            )
+            for row in rows
+        ],
+    )
+
+
+def _where(row: FindingRow) -> str:
+    found = row.finding
+    parts = []
+    if found.turn is not None:
+        parts.append(f"turn {found.turn + 1}")
+    if found.window is not None:
+        parts.append(f"window {found.window + 1}")
+    return " ".join(parts)
+
+
+def _json(run: RunId, summary: FindingSummary, rows: Sequence[FindingRow]) -> dict[str, object]:
+    return {
+        "run": run,
+        "checked": summary.checked,
+        "unchecked": summary.waiting,
+        "counts": {
+            kind.value: {
+                "entries": count.entries,
+                "claims": count.claims,
+                "conversations": count.conversations,
+            }
+            for kind, count in summary.counts.items()
+        },
+        "findings": [
+            {
+                "kind": row.finding.kind.value,
+                "number": row.number,
+                "source": row.source,
+                "conversation": row.key,
+                "claim": row.finding.claim,
+                "text": row.text,
+                "window": row.finding.window,
+                "turn": row.finding.turn,
+                "detail": row.finding.detail,
+            }
+            for row in rows
+        ],
+    }

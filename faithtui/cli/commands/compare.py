@@ -1,0 +1,155 @@
+"""`faithtui compare`: what another judge or prompt changed, against people."""
+
+from pathlib import Path
+
+from faithtui.agreement.documents.wording import number, p_value
+from faithtui.cli.commands.figures_json import estimate_json
+from faithtui.cli.output import Column, plural, put, put_json, put_table, say
+from faithtui.cli.stores import open_store, run_id
+from faithtui.config import load_settings
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.run_checks import check_for_moment
+from faithtui.engine.review.conversation_json import integrity_json
+from faithtui.engine.review.run_comparison import RunChange, changed
+from faithtui.engine.review.splits import read_split
+from faithtui.store.records import RunRow
+
+
+def compare(
+    store: Path | None,
+    first: str,
+    second: str,
+    split: str | None,
+    reviewer: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Print the paired change from one run to another."""
+    settings = load_settings()
+    part = read_split(split)
+    with open_store(store, settings) as opened:
+        runs = run_id(opened, first), run_id(opened, second)
+        for each in runs:
+            check_for_moment(opened, each)
+        change = changed(opened, *runs, reviewer or settings.reviewer, part)
+    if as_json:
+        put_json(_as_json(change))
+    else:
+        _put(change)
+    if change.opening is not None:
+        say(change.opening.sentence)
+    return 0
+
+
+def _put(change: RunChange) -> None:
+    report = change.report
+    where = "" if change.split is None else f" of the {change.split} split"
+    put(f"A is {_title(change.a)}")
+    put(f"B is {_title(change.b)}")
+    put(
+        f"{plural(report.common, 'claim')}{where} in {plural(report.clusters, 'group')} of "
+        "conversations, judged by both and labelled by people"
+    )
+    put("")
+    put_table(
+        [Column("AGAINST PEOPLE"), Column("A"), Column("B"), Column("B - A")],
+        [
+            (
+                "accuracy",
+                number(report.accuracy_a),
+                number(report.accuracy_b),
+                number(report.difference),
+            ),
+            (
+                "Cohen's kappa",
+                number(change.kappa_a),
+                number(change.kappa_b),
+                number(report.kappa_difference),
+            ),
+        ],
+    )
+    put("")
+    put(f"only A is right: {report.only_a}; only B is right: {report.only_b}")
+    put("")
+    put_table(
+        [Column("IF NOTHING CHANGED"), Column("P", "right")],
+        [
+            ("signs of groups flipped", p_value(report.signflip_p)),
+            ("McNemar for groups (Durkalski)", p_value(report.durkalski_p)),
+            ("McNemar mid-p, if claims were independent", p_value(report.mcnemar_p)),
+        ],
+    )
+    notes = _notes(change)
+    if notes:
+        put("")
+    for note in notes:
+        put(note)
+
+
+def _title(row: RunRow) -> str:
+    examples = ", shown examples" if row.spec.examples else ""
+    return (
+        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}, "
+        f"prompts {row.spec.prompt_digest[:12]}{examples}"
+    )
+
+
+def _notes(change: RunChange) -> list[str]:
+    """Say what the figures leave out, and what they lean on."""
+    left = change.left_out
+    parts = [
+        (left.shown, "of conversations that examples came from"),
+        (left.without_verdict, "without a verdict of a judge"),
+        (left.unlabelled, "without a label of people that counts"),
+        (left.unfair, "that people call no fair claim"),
+    ]
+    notes = [
+        f"run {row.id}: {found}"
+        for row in (change.a, change.b)
+        if (found := integrity_sentence(row.spec.metric, row.integrity))
+    ]
+    notes += [f"left out: {plural(count, 'claim')} {why}" for count, why in parts if count]
+    if change.only_a or change.only_b:
+        notes.append(
+            f"not compared: {plural(change.only_a, 'claim')} only A judged, {change.only_b} only B"
+        )
+    if change.in_view:
+        notes.append(
+            f"{change.in_view} of {plural(change.report.common, 'claim')} were labelled with a "
+            "judge's word in view, which leans to that judge"
+        )
+    return notes
+
+
+def _as_json(change: RunChange) -> dict[str, object]:
+    report, left = change.report, change.left_out
+    return {
+        "a": change.a.id,
+        "b": change.b.id,
+        "integrity_a": integrity_json(change.a.spec.metric, change.a.integrity),
+        "integrity_b": integrity_json(change.b.spec.metric, change.b.integrity),
+        "split": change.split,
+        "claims": report.common,
+        "groups": report.clusters,
+        "accuracy_a": estimate_json(report.accuracy_a),
+        "accuracy_b": estimate_json(report.accuracy_b),
+        "accuracy_difference": estimate_json(report.difference),
+        "kappa_a": estimate_json(change.kappa_a),
+        "kappa_b": estimate_json(change.kappa_b),
+        "kappa_difference": estimate_json(report.kappa_difference),
+        "only_a_right": report.only_a,
+        "only_b_right": report.only_b,
+        "signflip_p": report.signflip_p,
+        "durkalski_p": report.durkalski_p,
+        "mcnemar_mid_p_if_independent": report.mcnemar_p,
+        "left_out": {
+            "shown_as_examples": left.shown,
+            "without_verdict": left.without_verdict,
+            "unlabelled": left.unlabelled,
+            "unfair": left.unfair,
+        },
+        "only_a_judged": change.only_a,
+        "only_b_judged": change.only_b,
+        "labelled_with_a_judge_in_view": change.in_view,
+        "test_openings": None if change.opening is None else change.opening.number,
+    }

@@ -1,0 +1,210 @@
+"""`faithtui delete`: count what depends on it, ask, delete, and say what is left elsewhere."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.options import Common, JsonOption, RunArgument, StoreOption, common
+from faithtui.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from faithtui.engine.deletion import Deletion
+    from faithtui.store.deletion_records import DeletionKind
+    from faithtui.store.store import Store
+
+delete = typer.Typer(
+    name="delete",
+    help="Delete data sets, imports, people or runs for good. The app itself only archives.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+YesOption = Annotated[
+    bool, typer.Option("--yes", help="Do not ask; needed where there is no terminal.")
+]
+
+
+@delete.command()
+def dataset(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As `faithtui import` names it.")],
+    yes: YesOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Delete the conversations of a data set, with all that judges and people said of them.
+
+    Says first how much that is, and asks. Afterwards nothing of it is in the file of the store; a
+    record without names and texts stays, which `faithtui doctor` shows.
+    """
+    from faithtui.engine.deletion import plan_dataset_deletion
+
+    raise typer.Exit(
+        _delete(
+            common(context, store, json),
+            lambda opened, by: plan_dataset_deletion(opened, name, by),
+            yes=yes,
+        )
+    )
+
+
+@delete.command("import")
+def import_(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that was imported.")],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The data set; else the file's name.", show_default=False
+        ),
+    ] = None,
+    yes: YesOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Delete the conversations that a file holds, as `delete dataset` does.
+
+    The file is read for their names and turns; one that is stored with other turns stays.
+    """
+    from faithtui.engine.deletion import plan_file_deletion
+
+    raise typer.Exit(
+        _delete(
+            common(context, store, json),
+            lambda opened, by: plan_file_deletion(opened, file, source, by),
+            yes=yes,
+        )
+    )
+
+
+@delete.command()
+def person(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A reviewer or annotator.")],
+    yes: YesOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Delete all that a person said: labels, notes and ratings, and the name wherever it stands.
+
+    Beside what others need, such as a sample or the guideline, the name becomes `(deleted)`.
+    """
+    from faithtui.engine.deletion import plan_person_deletion
+
+    raise typer.Exit(
+        _delete(
+            common(context, store, json),
+            lambda opened, by: plan_person_deletion(opened, name, by),
+            yes=yes,
+        )
+    )
+
+
+@delete.command()
+def run(
+    context: typer.Context,
+    run: RunArgument,
+    yes: YesOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Delete a run with all that its judge said. Conversations and people's labels stay."""
+    from faithtui.cli.stores import run_id
+    from faithtui.engine.deletion import plan_run_deletion
+
+    raise typer.Exit(
+        _delete(
+            common(context, store, json),
+            lambda opened, by: plan_run_deletion(opened, run_id(opened, run), by),
+            yes=yes,
+        )
+    )
+
+
+def format_counts(counts: dict[str, int]) -> str:
+    """Write counts of a deletion in a line, what people know best first."""
+    first = ("conversations", "runs", "labels")
+    ordered = [
+        *(each for each in first if each in counts),
+        *(each for each in counts if each not in first),
+    ]
+    return ", ".join(f"{what}: {counts[what]:,}" for what in ordered) or "nothing"
+
+
+def _delete(options: Common, plan: "Callable[[Store, str], Deletion]", *, yes: bool) -> int:
+    """Delete something; 0, 1 when the answer is no, 4 when bytes of it may be left."""
+    from faithtui.cli.output import put, put_json, say
+    from faithtui.cli.stores import open_store
+    from faithtui.config import load_settings
+
+    settings = load_settings()
+    with open_store(options.store, settings) as opened:
+        deletion = plan(opened, options.reviewer or settings.reviewer)
+        counts = deletion.count()
+        say(f"deleting {deletion.title} from {opened.path} takes along: {format_counts(counts)}")
+        if not _is_meant(yes=yes):
+            say("nothing was deleted")
+            return 1
+        done = deletion.delete(counts)
+    if options.json:
+        put_json({"kind": deletion.kind, "counts": dict(done.counts), "remains": done.remains})
+    else:
+        put(f"deleted {deletion.title}")
+    say(_where_copies_may_be(opened.path, deletion.kind))
+    if done.remains is not None:
+        say(done.remains)
+        return StoreError.exit_code
+    return 0
+
+
+def _is_meant(*, yes: bool) -> bool:
+    """Ask on a terminal whether it is meant.
+
+    Raises:
+        ConfigError: Nobody can be asked.
+    """
+    from faithtui.cli.output import say
+
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise ConfigError(
+            "nobody can be asked here, so nothing was deleted: add --yes to delete all the same"
+        )
+    say("this cannot be undone. Type yes to delete it:")
+    try:
+        return input().strip().casefold() == "yes"
+    except EOFError:
+        return False
+    except KeyboardInterrupt:
+        say("\nnothing was deleted")
+        raise
+
+
+def _where_copies_may_be(store: Path, kind: "DeletionKind") -> str:
+    from faithtui.logbook import PROMPTS_FILE
+    from faithtui.paths import log_dir
+    from faithtui.store.deletion_records import DeletionKind
+    from faithtui.store.file.backups import copies_of
+
+    back = {
+        DeletionKind.RUN: "its verdicts do not come back; a new run asks the judge again",
+        DeletionKind.PERSON: "labels come back with a label bundle that is merged, and with a "
+        "later import of a file that holds them",
+    }.get(
+        kind,
+        "it comes back with a later import of the file, and labels with a label bundle that is "
+        "merged",
+    )
+    words = (
+        f"{back}. Copies of the store, exported files, the log and what was sent to a judge are "
+        "not touched"
+    )
+    known = [*copies_of(store), *(path for path in [log_dir() / PROMPTS_FILE] if path.exists())]
+    if known:
+        words += f"; the texts may still be in {', '.join(map(str, known))}"
+    return words

@@ -1,0 +1,138 @@
+"""`faithtui export`: labels for other stores, and corrections for judges."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from faithtui.cli.commands import label_bundles
+from faithtui.cli.output import plural, print_file_name, put_document, say
+from faithtui.cli.stores import open_store, run_id
+from faithtui.config import load_settings
+from faithtui.domain.ids import RunId
+from faithtui.domain.splits import Split
+from faithtui.engine.review.examples import ExampleOrder, examples_of
+from faithtui.engine.review.ragas_annotations import annotated_answers
+from faithtui.engine.review.splits import opened_test, read_split
+from faithtui.errors import ConfigError
+from faithtui.files import check_target, write_text
+from faithtui.formats.examples import example_lines
+from faithtui.formats.writers.ragas_annotations import ragas_json
+from faithtui.store.store import Store
+
+KINDS = (*label_bundles.KINDS, "examples", "ragas")
+"""What can be exported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was typed after `faithtui export`."""
+
+    what: str
+    run: str | None
+    only_run: str | None
+    """The same, as an option."""
+    output: Path | None
+    force: bool
+    """Replace a file that is there already."""
+    reviewers: Sequence[str]
+    """Of labels."""
+    everything: bool
+    """Of examples: those where the judge was right too."""
+    split: str | None
+    limit: int | None
+    seed: int | None
+    who: str | None
+
+
+def export(store: Path | None, order: Order, *, as_json: bool) -> int:
+    """Write into a file, or to stdout."""
+    if order.what not in KINDS:
+        raise ConfigError(
+            f"there is nothing called `{order.what}` to export; known: {', '.join(KINDS)}"
+        )
+    _check(order)
+    if order.output == Path("-"):
+        order = replace(order, output=None)
+    named = order.run or order.only_run
+    if order.what == "labels":
+        return label_bundles.export(
+            store,
+            order.what,
+            order.output,
+            force=order.force,
+            run=named,
+            reviewers=order.reviewers,
+            as_json=as_json,
+        )
+    split = read_split(order.split)
+    settings = load_settings()
+    if order.output is not None:
+        check_target(order.output, force=order.force)
+    with open_store(store, settings) as opened:
+        opened.refuse_changed_labels()
+        run = run_id(opened, named or "last")
+        write = _examples if order.what == "examples" else _annotations
+        parts = write(opened, run, order, split)
+        opening = opened_test(
+            opened, split, f"export {order.what}", (run,), order.who or settings.reviewer
+        )
+        if order.output is None:
+            put_document(parts)
+        else:
+            write_text(order.output, parts, force=order.force)
+        if opening is not None:
+            say(opening.sentence)
+    if order.output is not None:
+        print_file_name(order.output, as_json=as_json)
+    return 0
+
+
+def _check(order: Order) -> None:
+    """Refuse options of another export, which would be taken for obeyed.
+
+    Raises:
+        ConfigError: There is one, the run is named twice, or ragas would not read the file.
+    """
+    if order.run is not None and order.only_run is not None:
+        raise ConfigError("the run is named twice; name it after WHAT or with --run")
+    given = {
+        "--reviewer": bool(order.reviewers),
+        "--all": order.everything,
+        "--split": order.split is not None,
+        "--limit": order.limit is not None,
+        "--seed": order.seed is not None,
+    }
+    taken = {
+        "labels": ("--reviewer",),
+        "examples": ("--all", "--split", "--limit", "--seed"),
+        "ragas": ("--split",),
+    }[order.what]
+    for option, is_given in given.items():
+        if is_given and option not in taken:
+            raise ConfigError(
+                f"`export {order.what}` takes no {option}; it takes {', '.join(taken)}"
+            )
+    if order.what == "ragas" and order.output is not None and order.output.suffix != ".json":
+        raise ConfigError(
+            f"{order.output}: ragas reads annotations only from a file whose name ends in .json"
+        )
+
+
+def _examples(store: Store, run: RunId, order: Order, split: Split | None) -> Iterable[str]:
+    wanted = ExampleOrder(order.everything, split, order.limit, order.seed or 0)
+    found = examples_of(store, run, wanted)
+    kind = "example" if order.everything else "disagreement"
+    say(f"{len(found.examples)} of {plural(found.available, kind)}")
+    if split is None and store.splits.made() is not None:
+        say("examples of all splits; a prompt is built from those of --split train")
+    return example_lines(found.examples)
+
+
+def _annotations(store: Store, run: RunId, order: Order, split: Split | None) -> Iterable[str]:
+    found = annotated_answers(store, run, split)
+    say(f"{plural(len(found.answers), 'answer')} of which every statement has a verdict of people")
+    if found.unfinished:
+        say(f"left out: {plural(found.unfinished, 'answer')} of which only some have one")
+    if found.unfair:
+        say(f"left out: {plural(found.unfair, 'answer')} without any fair statement")
+    return [ragas_json(found.answers)]

@@ -1,0 +1,194 @@
+"""`faithtui gate`: an exit code that says whether a judge is good enough."""
+
+import sys
+import traceback
+from collections.abc import Callable
+from math import isclose
+from pathlib import Path
+
+from faithtui.agreement.gate.thresholds import EXIT_CODES, TITLES, Basis, Check, Criterion, Outcome
+from faithtui.agreement.report.values.settings import Level
+from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.cli.commands.figures_json import estimate_json
+from faithtui.cli.commands.report import read_word
+from faithtui.cli.output import Column, put, put_json, put_table, say
+from faithtui.cli.stores import open_store, run_id
+from faithtui.cli.streams import ReaderGone
+from faithtui.config import load_settings
+from faithtui.domain.ids import SampleId
+from faithtui.engine.integrity.run_checks import check_for_moment
+from faithtui.engine.review import gate as gate_run
+from faithtui.engine.review.gate import GateOrder, GateResult
+from faithtui.errors import ConfigError, FaithtuiError
+
+BROKEN = EXIT_CODES[Outcome.STALE]
+
+
+def order(
+    *,
+    kappa: float | None,
+    recall_no: float | None,
+    score: float | None,
+    labels: int | None,
+    age_days: float | None,
+    lower: bool | None,
+    among_labelled: bool,
+    level: str | None,
+    idk: str | None,
+    blind_only: bool,
+    sample: int | None,
+    certificate: Path | None,
+    write: Path | None,
+    force: bool,
+) -> GateOrder:
+    """Put what was typed into an order.
+
+    Raises:
+        ConfigError: There is no such level, or no such rule.
+    """
+    if level is not None and level not in tuple(Level):
+        raise ConfigError(f"there is no level `{level}`; known: {', '.join(Level)}")
+    basis = None if lower is None else Basis.LOWER if lower else Basis.POINT
+    return GateOrder(
+        kappa=kappa,
+        recall_no=recall_no,
+        score=score,
+        labels=labels,
+        age_days=age_days,
+        basis=basis,
+        among_labelled=among_labelled,
+        level=None if level is None else Level(level),
+        idk=None if idk is None else read_word(IdkRule, idk, "idk rule"),
+        blind_only=True if blind_only else None,
+        sample=None if sample is None else SampleId(sample),
+        certificate=certificate,
+        write=write,
+        force=force,
+    )
+
+
+def gate(store: Path | None, run: str, order: GateOrder, *, as_json: bool) -> int:
+    """Hold a run against thresholds, print each, and give the exit code."""
+    with open_store(store, load_settings()) as opened:
+        opened.refuse_changed_labels()
+        number = run_id(opened, run)
+        check_for_moment(opened, number)
+        result = gate_run.gate(opened, number, order)
+    _print(result, as_json=as_json)
+    return EXIT_CODES[result.outcome]
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Run something whose exit code means something, so that no error passes for a result."""
+    try:
+        return work()
+    except FaithtuiError as error:
+        say(f"error: {error}")
+    except Exception:  # Python ends with 1 after a bug, which would say here: below a threshold.
+        traceback.print_exc()
+    return BROKEN
+
+
+def _print(result: GateResult, *, as_json: bool) -> None:
+    try:
+        if as_json:
+            put_json(_as_json(result))
+        else:
+            _put(result)
+        for note in result.notes:
+            say(f"note: {note}")
+        for reason in result.broken:
+            say(f"stale or broken: {reason}")
+        sys.stdout.flush()
+    except ReaderGone:
+        pass  # the exit code is the answer, and it stands
+
+
+def _put(result: GateResult) -> None:
+    row = result.row
+    put(
+        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title} against people, "
+        f"{result.measured.level}{_counted(result)}"
+    )
+    put_table(
+        [
+            Column("CRITERION"),
+            Column("VALUE", "right"),
+            Column("95 % INTERVAL"),
+            Column("THRESHOLD"),
+            Column("RESULT"),
+            Column("WHY", flexible=True),
+        ],
+        [_row(each, result.thresholds.basis) for each in result.checks],
+    )
+    put(f"result: {result.outcome}")
+    if result.written is not None:
+        put(f"certificate: {result.written}")
+
+
+def _counted(result: GateResult) -> str:
+    """Say what is unusual in how labels were counted."""
+    settings = result.settings
+    words = "" if settings.idk is IdkRule.THREE else f", unsure ones read as {settings.idk}"
+    return f"{words}, blind verdicts only" if settings.blind_only else words
+
+
+def _row(check: Check, basis: Basis) -> tuple[str, ...]:
+    most = check.criterion is Criterion.AGE
+    sign = "at most" if most else "at least"
+    of = " (lower end)" if check.estimate is not None and basis is Basis.LOWER else ""
+    return (
+        TITLES[check.criterion],
+        "–" if check.value is None else _number(check.value),
+        _interval(check),
+        f"{sign} {_number(check.threshold)}{of}",
+        check.outcome.value,
+        check.reason,
+    )
+
+
+def _number(value: float) -> str:
+    """Write a whole number as one, others with three decimals or as they were typed."""
+    if isclose(value, round(value), abs_tol=1e-12):
+        return f"{round(value):,}" if abs(value) > 1 else f"{value:g}"
+    return f"{value:.3f}"
+
+
+def _interval(check: Check) -> str:
+    found = check.estimate
+    if found is None or found.ci_low is None or found.ci_high is None:
+        return ""
+    return f"[{found.ci_low:.3f}, {found.ci_high:.3f}]"
+
+
+def _as_json(result: GateResult) -> dict[str, object]:
+    return {
+        "run": result.row.id,
+        "metric": result.row.spec.metric,
+        "judge": result.row.spec.judge,
+        "judge_title": result.row.spec.judge_title,
+        "level": result.measured.level,
+        "design": result.measured.design,
+        "basis": result.thresholds.basis,
+        "idk": result.settings.idk,
+        "blind_only": result.settings.blind_only,
+        "result": result.outcome,
+        "exit_code": EXIT_CODES[result.outcome],
+        "criteria": [
+            {
+                "name": each.criterion,
+                "threshold": each.threshold,
+                "value": each.value,
+                "result": each.outcome,
+                "reason": each.reason,
+                "estimate": None if each.estimate is None else estimate_json(each.estimate),
+            }
+            for each in result.checks
+        ],
+        "stale_or_broken": list(result.broken),
+        "notes": list(result.notes),
+        "certificate_issued_at": None
+        if result.certificate is None
+        else result.certificate.issued_at.isoformat(),
+        "written": None if result.written is None else str(result.written),
+    }

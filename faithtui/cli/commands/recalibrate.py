@@ -1,0 +1,169 @@
+"""`faithtui judge recalibrate`: the embedded judge's probabilities moved to people's labels."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from faithtui.agreement.statistics.calibration import Bin
+from faithtui.cli.output import Column, plural, put, put_json, put_table, say
+from faithtui.cli.stores import open_store, run_id
+from faithtui.config import load_settings
+from faithtui.engine.review.recalibration import (
+    RecalibrationPreview,
+    apply,
+    in_force,
+    preview,
+    withdraw,
+)
+from faithtui.errors import ConfigError
+from faithtui.store.calls.recalibrations import StoredRecalibration
+from faithtui.store.store import Store
+
+
+def recalibrate(
+    store: Path | None,
+    run: str | None,
+    reviewer: str | None,
+    *,
+    wants_apply: bool,
+    wants_withdraw: bool,
+    is_sure: bool,
+    as_json: bool,
+) -> int:
+    """Show what recalibrating would do; apply or withdraw it where that is asked for."""
+    if wants_withdraw and (wants_apply or run is not None):
+        raise ConfigError("--withdraw goes without --apply and --run")
+    if is_sure and not wants_apply:
+        raise ConfigError("--yes belongs to --apply")
+    settings = load_settings()
+    with open_store(store, settings) as opened:
+        if wants_withdraw:
+            return _withdrawn(opened, as_json=as_json)
+        wanted = preview(opened, None if run is None else run_id(opened, run))
+        if not as_json:
+            _put(wanted)
+        is_applied = wants_apply and (is_sure or _is_agreed())
+        if is_applied:
+            apply(opened, wanted, reviewer or settings.reviewer)
+        stands = in_force(opened)
+    if as_json:
+        put_json(_as_json(wanted, stands))
+    elif is_applied:
+        say("applied: new runs of the embedded judge use it; faithtui judge recalibrate --withdraw")
+    else:
+        say("nothing was changed" if wants_apply else "nothing was changed; --apply applies it")
+    return 0
+
+
+def _withdrawn(opened: Store, *, as_json: bool) -> int:
+    was_there = withdraw(opened)
+    if as_json:
+        put_json({"withdrawn": was_there, "in_force": None})
+    elif was_there:
+        say("withdrawn: new runs of the embedded judge use it as it was shipped")
+    else:
+        say("there was nothing to withdraw: the embedded judge is as it was shipped")
+    return 0
+
+
+def _is_agreed() -> bool:
+    """Ask a person.
+
+    Raises:
+        ConfigError: There is none to be asked.
+    """
+    if not sys.stdin.isatty():
+        raise ConfigError("nobody can be asked here; --yes applies it without asking")
+    say("Use it in new runs of the embedded judge? [y/N]")
+    return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+
+def _put(wanted: RecalibrationPreview) -> None:
+    found = wanted.effect
+    runs = ", ".join(map(str, wanted.runs))
+    put(f"{plural(found.labels, 'label')} on claims of {plural(found.groups, 'group')}, run {runs}")
+    put(f"log odds × {found.fitted.slope:.3f} {found.fitted.intercept:+.3f}")
+    put_table(
+        [
+            Column("PROBABILITY"),
+            Column("BEFORE", "right"),
+            Column("STATED", "right"),
+            Column("TRUE", "right"),
+            Column("AFTER", "right"),
+            Column("STATED", "right"),
+            Column("TRUE", "right"),
+        ],
+        _rows(found.bins_before, found.bins_after),
+    )
+    put(
+        f"calibration error {found.error_before:.3f} before, {found.error_after:.3f} after "
+        "(each conversation moved by numbers fitted without it)"
+    )
+    put(
+        f"verdicts of labelled claims that would change: {found.raised} from idk to yes, "
+        f"{found.lowered} from yes to idk"
+    )
+    if found.error_after >= found.error_before:
+        put("It does not help: the probabilities fit these labels already, or no two numbers can.")
+    if wanted.in_force is not None:
+        stands = wanted.in_force
+        put(
+            f"in force now: recalibrated on {plural(stands.labels, 'label')} by "
+            f"{stands.reviewer}, {stands.created_at:%Y-%m-%d}"
+        )
+
+
+def _rows(before: Sequence[Bin], after: Sequence[Bin]) -> list[tuple[str, ...]]:
+    """One row per bin that holds anything before or after."""
+    old = {round(each.low, 6): each for each in before}
+    new = {round(each.low, 6): each for each in after}
+    rows: list[tuple[str, ...]] = []
+    for low in sorted(old.keys() | new.keys()):
+        edges = old.get(low) or new[low]
+        rows.append(
+            (f"{edges.low:.1f} to {edges.high:.1f}", *_cells(old.get(low)), *_cells(new.get(low)))
+        )
+    return rows
+
+
+def _cells(found: Bin | None) -> tuple[str, str, str]:
+    if found is None:
+        return "0", "", ""
+    return str(found.n), f"{found.mean:.2f}", f"{found.observed:.2f}"
+
+
+def _as_json(wanted: RecalibrationPreview, stands: StoredRecalibration | None) -> dict[str, object]:
+    found = wanted.effect
+    return {
+        "judge": wanted.judge,
+        "runs": list(wanted.runs),
+        "labels": found.labels,
+        "groups": found.groups,
+        "slope": found.fitted.slope,
+        "intercept": found.fitted.intercept,
+        "error_before": found.error_before,
+        "error_after": found.error_after,
+        "raised": found.raised,
+        "lowered": found.lowered,
+        "bins_before": [_bin(each) for each in found.bins_before],
+        "bins_after": [_bin(each) for each in found.bins_after],
+        "in_force": None
+        if stands is None
+        else {
+            "slope": stands.fitted.slope,
+            "intercept": stands.fitted.intercept,
+            "labels": stands.labels,
+            "reviewer": stands.reviewer,
+            "applied_at": stands.created_at.isoformat(),
+        },
+    }
+
+
+def _bin(found: Bin) -> dict[str, float]:
+    return {
+        "low": found.low,
+        "high": found.high,
+        "claims": found.n,
+        "stated": found.mean,
+        "true": found.observed,
+    }

@@ -1,0 +1,165 @@
+"""`faithtui report`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar, get_args
+
+from faithtui.agreement.labelled_units import Duplicates
+from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
+from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.cli.exposure import record_conversations
+from faithtui.cli.output import plural, put, put_document, put_json, say
+from faithtui.cli.stores import open_store, run_id
+from faithtui.config import load_configured
+from faithtui.domain.ids import ConversationId, SampleId
+from faithtui.engine.integrity.run_checks import check_for_moment
+from faithtui.engine.review.agreement_report import (
+    FILES,
+    Format,
+    RunAgreement,
+    render,
+    run_agreement,
+    write_files,
+)
+from faithtui.engine.review.splits import opened_test, read_split, test_among
+from faithtui.errors import ConfigError
+from faithtui.store.store import Store
+
+WordT = TypeVar("WordT", bound=StrEnum)
+
+MOST_RESAMPLES = 100_000
+
+
+def report(
+    store: Path | None,
+    run: str,
+    *,
+    formats: str | None,
+    output: Path | None,
+    text: bool,
+    settings: ReportSettings,
+    compare: str | None,
+    split: str | None,
+    reviewer: str | None,
+    as_json: bool,
+) -> int:
+    """Write a run's agreement report to files, or one format of it to stdout."""
+    default = "json" if as_json and output is None else "md" if output is None else ",".join(FILES)
+    chosen = _formats(formats or default)
+    if len(chosen) > 1 and output is None:
+        raise ConfigError("stdout takes one format; name a folder for several with -o DIR")
+    part = read_split(split)
+    configured = load_configured()
+    with open_store(store, configured.settings) as opened:
+        opened.refuse_changed_labels()
+        found = run_id(opened, run)
+        other = None if compare is None else run_id(opened, compare)
+        runs = (found,) if other is None else (found, other)
+        opening = opened_test(
+            opened, part, "report", runs, reviewer or configured.settings.reviewer
+        )
+        if opening is not None:
+            say(opening.sentence)
+        check_for_moment(opened, found)
+        agreement = run_agreement(opened, found, settings, other, part)
+        _warn_of_test(opened, agreement)
+        if output is not None:
+            written = write_files(opened, agreement, chosen, output, include_text=text)
+            if as_json:
+                put_json([str(path) for path in written])
+            else:
+                for path in written:
+                    put(str(path))
+            return 0
+        seen = shown_conversations(agreement, chosen[0])
+        record_conversations(opened, found, seen, configured, reviewer)
+        put_document(render(opened, agreement, chosen[0], include_text=text))
+    return 0
+
+
+def _warn_of_test(store: Store, agreement: RunAgreement) -> None:
+    """Say so when figures look at the test part without anybody having asked for it."""
+    if agreement.split is not None:
+        return
+    within = test_among(store, [each.conversation for each in agreement.claims if each.human])
+    if within:
+        say(
+            f"note: {plural(within, 'labelled conversation')} of the test split "
+            f"{'is' if within == 1 else 'are'} in these figures, and this look is not counted; "
+            "--split dev leaves them out, --split test looks at them alone and counts it"
+        )
+
+
+def shown_conversations(agreement: RunAgreement, form: Format) -> list[ConversationId]:
+    """Name the conversations of which a format shows what the judge said of single claims."""
+    if form == "csv":
+        return [each.conversation for each in agreement.claims]
+    report = agreement.report
+    return [each.conversation for level in report.levels for each in level.disagreements]
+
+
+def settings_from(
+    *,
+    level: float,
+    duplicates: str,
+    idk: str,
+    interval: str,
+    resamples: int,
+    seed: int,
+    ordinal: bool,
+    blind_only: bool,
+    sample: int | None,
+    target: float,
+) -> ReportSettings:
+    """Check what was asked for.
+
+    Raises:
+        ConfigError: A word is not known, or a number is out of range.
+    """
+    if not 0.5 <= level < 1:
+        raise ConfigError(f"level is {level}; expected 0.5 or more and below 1, such as 0.95")
+    if not 0 < target < 1:
+        raise ConfigError(f"target is {target}; expected a half-width between 0 and 1, such as 0.1")
+    if not 100 <= resamples <= MOST_RESAMPLES:
+        raise ConfigError(f"resamples is {resamples}; expected 100 to {MOST_RESAMPLES:,}")
+    if seed < 0:
+        raise ConfigError(f"seed is {seed}; expected 0 or more")
+    known: dict[str, Duplicates] = {name: name for name in get_args(Duplicates)}
+    if duplicates not in known:
+        raise ConfigError(f"there is no rule `{duplicates}`; known: {', '.join(known)}")
+    return ReportSettings(
+        level=level,
+        duplicates=known[duplicates],
+        idk=read_word(IdkRule, idk, "idk rule"),
+        interval=read_word(IntervalMethod, interval, "kind of interval"),
+        resamples=resamples,
+        seed=seed,
+        ordinal=ordinal,
+        blind_only=blind_only,
+        sample=None if sample is None else SampleId(sample),
+        target=target,
+    )
+
+
+def read_word(kind: type[WordT], text: str, name: str) -> WordT:
+    """Read one of the words that an option knows.
+
+    Raises:
+        ConfigError: It is none of them.
+    """
+    try:
+        return kind(text)
+    except ValueError:
+        known = ", ".join(each.value for each in kind)
+        raise ConfigError(f"there is no {name} `{text}`; known: {known}") from None
+
+
+def _formats(text: str) -> tuple[Format, ...]:
+    known: dict[str, Format] = {name: name for name in get_args(Format)}
+    chosen = [part.strip().lower() for part in text.split(",") if part.strip()]
+    for name in chosen:
+        if name not in known:
+            raise ConfigError(f"there is no format `{name}`; known: {', '.join(known)}")
+    if not chosen:
+        raise ConfigError(f"no format is named; known: {', '.join(known)}")
+    return tuple(known[name] for name in dict.fromkeys(chosen))

@@ -1,0 +1,130 @@
+"""Commands about judges themselves: which there are, whether one works, and what it is."""
+
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import BaseUrlOption, JsonOption, StoreOption, common, timeout_option
+
+judge = typer.Typer(
+    name="judge",
+    help="Which judges there are, whether one works, and what it is.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+key = typer.Typer(
+    name="key",
+    help="Keep a judge's key in the system's keyring, or take it out.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+judge.add_typer(key)
+KeyName = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="openai, anthropic, or the name of the key's environment variable."
+    ),
+]
+
+
+@judge.command("list")
+def list_(context: typer.Context, json: JsonOption = False) -> None:
+    """List the judges: built in, running on this machine now, and added by packages."""
+    from faithtui.cli.commands import judge_test
+
+    raise typer.Exit(judge_test.list_judges(as_json=common(context, None, json).json))
+
+
+@judge.command("test")
+def try_(
+    context: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="JUDGE", help="A judge, as for --judge of `run`. [as set]"),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    timeout: Annotated[float | None, timeout_option("30")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Ask a judge two small questions, and say what is wrong where something is.
+
+    The question has obvious answers: a judge that calls everything `yes` is told. Nothing is
+    stored. A paid judge bills a few hundred tokens.
+    """
+    from faithtui.cli.commands import judge_test
+
+    as_json = common(context, None, json).json
+    raise typer.Exit(judge_test.try_out(name, base_url, timeout, as_json=as_json))
+
+
+@key.command("set")
+def set_key(name: KeyName) -> None:
+    """Ask for a key, without showing it, and keep it in the system's keyring."""
+    from faithtui.cli.commands import judge_test
+
+    raise typer.Exit(judge_test.set_key(name))
+
+
+@key.command("forget")
+def forget_key(name: KeyName) -> None:
+    """Take a key out of the system's keyring."""
+    from faithtui.cli.commands import judge_test
+
+    raise typer.Exit(judge_test.drop_key(name))
+
+
+@judge.command()
+def about(
+    name: Annotated[
+        str, typer.Argument(metavar="JUDGE", help="A judge, as for --judge of `run`.")
+    ] = "offline",
+) -> None:
+    """Say what a judge is, how good it was measured to be, and where it fails."""
+    from faithtui.cli.output import put
+    from faithtui.judges.judge_card import about as text
+
+    put(text(name))
+
+
+@judge.command()
+def recalibrate(
+    context: typer.Context,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            metavar="RUN",
+            help="Only labels on the claims of this run: its number, or `last`.",
+            show_default=False,
+        ),
+    ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Use it in new runs of the embedded judge.")
+    ] = False,
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Use the judge as it was shipped again.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before applying.")] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Fit the embedded judge's probabilities to people's labels, and show what that changes.
+
+    It takes 20 labels. Without --apply nothing changes; runs that were made never do.
+    """
+    from faithtui.cli.commands import recalibrate
+
+    options = common(context, store, json)
+    code = recalibrate.recalibrate(
+        options.store,
+        run,
+        options.reviewer,
+        wants_apply=apply,
+        wants_withdraw=withdraw,
+        is_sure=yes,
+        as_json=options.json,
+    )
+    raise typer.Exit(code)

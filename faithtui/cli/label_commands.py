@@ -1,0 +1,272 @@
+"""Commands for what people say: labels, bundles of them, the guideline and the split."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import (
+    ForceOption,
+    JsonOption,
+    SplitOption,
+    StoreOption,
+    common,
+    reviewer_option,
+)
+
+
+def label(
+    context: typer.Context,
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="A run's number, or `last`.", show_default=False)
+    ] = "last",
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain", help="Line by line instead of the app: for screen readers and pipes."
+        ),
+    ] = False,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHICH",
+            help="A sample's number, or what to draw: new, simple, stratified, conversations, "
+            "spot-check or repeats. [the newest with something left]",
+            show_default=False,
+        ),
+    ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Claims of a new sample, or conversations. [100, or 10]",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="The same seed draws the same claims. [a new one]", show_default=False
+        ),
+    ] = None,
+    stratify: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Equal parts of each stratum, made of verdict, turn, model, disagreement, flip, "
+            "or several with commas.",
+            show_default=False,
+        ),
+    ] = None,
+    blind: Annotated[
+        bool | None,
+        typer.Option(
+            "--blind/--shown",
+            help="Hide the judge until a claim is answered. [blind, or as set]",
+            show_default=False,
+        ),
+    ] = None,
+    reviewer: Annotated[str | None, reviewer_option("Who labels.")] = None,
+    order: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="`drawn`, or `text`: every claim of the run as it comes, which is no sample.",
+        ),
+    ] = "drawn",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Label claims, one after the other, in the app or line by line.
+
+    With --plain, and with --json, one claim and one prompt at a time on stdout, answers on stdin,
+    a line each; `?` lists the keys. Each answer is stored before the next claim comes.
+    """
+    from faithtui.cli.label import label
+
+    options = common(context, store, json)
+    person = reviewer or options.reviewer
+    wanted = label.LabelOrder(sample, size, seed, stratify, blind, person, order)
+    code = label.label(options.store, run, wanted, plain=plain, as_json=options.json)
+    raise typer.Exit(code)
+
+
+def export(
+    context: typer.Context,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT",
+            help="`labels`: what people said, as a bundle. `examples`: corrections as examples for "
+            "a judge. `ragas`: reviewed answers as annotations that ragas trains from.",
+        ),
+    ],
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RUN]", help="A run's number, or `last`. [last]", show_default=False
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write there; else to stdout.",
+            show_default=False,
+        ),
+    ] = None,
+    force: ForceOption = False,
+    only_run: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            metavar="RUN",
+            help="The same as RUN. Without either, labels of all runs.",
+            show_default=False,
+        ),
+    ] = None,
+    reviewer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reviewer",
+            metavar="NAME",
+            help="Only labels of this person; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Examples too where people agree with the judge."),
+    ] = False,
+    split: SplitOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="At most so many examples, drawn at random.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="The same seed draws the same examples. [0]", show_default=False
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Export what people said, for other stores and for judges.
+
+    A label bundle holds every act of every person with what it refers to; `faithtui merge` takes
+    it in. Nothing else of the store is in it: no answers, no documents, no judge's reasons.
+
+    Examples, one a line, hold a claim with its passages, both verdicts and the reasons, where
+    people differ from the judge; `faithtui run --examples` shows them to a judge. Annotations for
+    ragas hold the answers of which every statement has a verdict of people.
+    """
+    from faithtui.cli.commands import export
+
+    options = common(context, store, json)
+    order = export.Order(
+        what=what,
+        run=run,
+        only_run=only_run,
+        output=output,
+        force=force,
+        reviewers=tuple(reviewer or ()),
+        everything=everything,
+        split=split,
+        limit=limit,
+        seed=seed,
+        who=options.reviewer,
+    )
+    raise typer.Exit(export.export(options.store, order, as_json=options.json))
+
+
+def merge(
+    context: typer.Context,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Bundles of `faithtui export labels`.")
+    ],
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Merge what people said in other stores into this one.
+
+    Nothing conflicts: merging in any order, or twice, gives the same state, whose name is printed.
+    Exit code 3 when a conversation is not here or a line was refused; the rest is merged.
+    """
+    from faithtui.cli.commands import label_bundles
+
+    options = common(context, store, json)
+    raise typer.Exit(label_bundles.merge(options.store, files, as_json=options.json))
+
+
+def guideline(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="[ACTION]",
+            help="`show` prints the one in force, `set` puts another one in force, `history` lists "
+            "all versions. [show]",
+            show_default=False,
+        ),
+    ] = "show",
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="With `set`: the text; - is stdin.", show_default=False
+        ),
+    ] = None,
+    reviewer: Annotated[str | None, reviewer_option("Who sets it.")] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show or set the text that says how to judge. Labels name the version that was in force."""
+    from faithtui.cli.commands import guideline as commands
+
+    options = common(context, store, json)
+    person = reviewer or options.reviewer
+    code = commands.guideline(options.store, action, file, person, as_json=options.json)
+    raise typer.Exit(code)
+
+
+def split(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="[ACTION]",
+            help="`show` prints it, `make` makes it, once and for all. [show]",
+            show_default=False,
+        ),
+    ] = "show",
+    shares: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T,D,T",
+            help="Percent of the groups in train, dev and test. [60,20,20]",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Another seed is another split. [0]", show_default=False),
+    ] = None,
+    reviewer: Annotated[str | None, reviewer_option("Who makes it.")] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Split the conversations into train, dev and test, or show how they are split.
+
+    Conversations of one group stay together, and later ones get their split by the same rule.
+    Judges learn from train, are compared on dev and tested on test, where every look is counted.
+    """
+    from faithtui.cli.commands import split
+
+    options = common(context, store, json)
+    person = reviewer or options.reviewer
+    code = split.split(options.store, action, shares, seed, person, as_json=options.json)
+    raise typer.Exit(code)

@@ -1,0 +1,335 @@
+"""Commands that fill a store: a demonstration, imports, runs, and whether all is in order."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import (
+    BaseUrlOption,
+    ForceOption,
+    ImageHostsOption,
+    JsonOption,
+    SplitOption,
+    StoreOption,
+    common,
+    timeout_option,
+    typed_options,
+)
+from faithtui.errors import ConfigError
+
+
+def demo(
+    context: typer.Context,
+    no_app: Annotated[
+        bool, typer.Option("--no-app", help="Print a summary instead of opening the app.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Open a project of real, human-rated conversations, judged by the embedded judge.
+
+    It lives in a store of its own and is used again next time. When stdout is no terminal, the
+    summary is printed instead.
+    """
+    from faithtui.cli.commands import demo as commands
+
+    options = common(context, store, json)
+    code = commands.demo(
+        options.store, no_app=no_app, as_json=options.json, reviewer=options.reviewer
+    )
+    raise typer.Exit(code)
+
+
+def import_(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of *.jsonl files.")
+    ],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Name of the data set; else each file's name.", show_default=False
+        ),
+    ] = None,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="`auto`: one conversation a line, or a JSON array of them; `jsonl`: lines alone.",
+        ),
+    ] = "auto",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Import nothing when any line is refused.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Import conversations with their contexts and human labels.
+
+    What is there already stays as it is. Exit code 3 when a line was refused; the good lines are
+    imported all the same, unless --strict.
+    """
+    from faithtui.cli.commands import import_files
+
+    options = common(context, store, json)
+    code = import_files.import_paths(
+        options.store,
+        paths,
+        source=source,
+        form=format_,
+        strict=strict,
+        as_json=options.json,
+    )
+    raise typer.Exit(code)
+
+
+def run(
+    context: typer.Context,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="NAME",
+            help="Only this data set; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="What to measure, or `all`; `faithtui metrics` lists them; may be repeated. "
+            "[turn-faithfulness]",
+        ),
+    ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            metavar="JUDGE",
+            help="Who judges: offline, openai:MODEL, anthropic:MODEL, ollama:MODEL, replay:FILE "
+            "and others, see `faithtui judge list`; may be repeated. [offline, or as set]",
+        ),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="`evidence` asks everything once, `window` as the peer does."
+        ),
+    ] = "evidence",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="An option of the metrics that have it, such as window_size=5, or of one, such as "
+            "ragas-faithfulness.batch_size=4; may be repeated.",
+        ),
+    ] = None,
+    claims: Annotated[
+        str,
+        typer.Option(
+            metavar="WHICH",
+            help="`extracted` by the first judge for all of them, each judge's `own`, or "
+            "`imported` with the data.",
+        ),
+    ] = "extracted",
+    as_peer: Annotated[
+        bool, typer.Option("--as-peer", help="The peer's arithmetic, oddities included.")
+    ] = False,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(help="Folder with your own prompt texts.", metavar="DIR", show_default=False),
+    ] = None,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Show these where a verdict is asked for; see `faithtui export examples`.",
+            show_default=False,
+        ),
+    ] = None,
+    split: SplitOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="At most so many conversations.", show_default=False),
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(metavar="N", help="Questions in the air at once. [8, or as set]")
+    ] = None,
+    timeout: Annotated[float | None, timeout_option("120")] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option(
+            metavar="USD", help="Stop before a run costs more, in dollars.", show_default=False
+        ),
+    ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Stop before a run uses more tokens.", show_default=False),
+    ] = None,
+    max_failures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|P%",
+            help="Stop when so many questions in a row failed alike, or when more than this share "
+            "of the conversations failed. [10, or as set]",
+            show_default=False,
+        ),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Go on with a run as it was begun; what failed or lacks a verdict is asked again. "
+            "Takes --concurrency, --timeout, --budget-usd, --budget-tokens, --max-failures, "
+            "--wait, --log-prompts, --allow-image-host and --preview.",
+            show_default=False,
+        ),
+    ] = None,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Hand the questions to the provider's Batch API: answers within a day, cheaper.",
+        ),
+    ] = False,
+    wait: Annotated[
+        bool,
+        typer.Option("--wait", help="With batches: stay, and look every minute until all is done."),
+    ] = False,
+    preview: Annotated[
+        bool,
+        typer.Option(
+            "--preview", help="Say what would be asked and what it may cost, and ask nothing."
+        ),
+    ] = False,
+    log_prompts: Annotated[
+        bool,
+        typer.Option("--log-prompts", help="Write questions and answers into a log of their own."),
+    ] = False,
+    allow_image_host: ImageHostsOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Run metrics over the imported conversations.
+
+    Several run one after the other over the same selection; questions that they share are asked
+    once, and several judges judge the same claims. Progress goes to stderr. Ctrl-C is safe: answers
+    on their way are waited for, what was answered is stored, and --resume goes on. Exit code 5
+    when a run ended incomplete: it stopped, conversations failed, or claims are without a verdict;
+    8 when it waits for a batch.
+    """
+    from faithtui.cli.run import run
+
+    options = common(context, store, json)
+    if resume is not None:
+        run.refuse_beside_resume(typed_options(context), preview=preview)
+    order = run.Order(
+        metrics=tuple(metric or ()),
+        judges=tuple(judge or ()),
+        base_url=base_url,
+        strategy=strategy,
+        options=tuple(option or ()),
+        claims=claims,
+        as_peer=as_peer,
+        prompts=prompts,
+        examples=examples,
+        split=split,
+        sources=tuple(source or ()),
+        limit=limit,
+        concurrency=concurrency,
+        timeout_s=timeout,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        max_failures=max_failures,
+        batch=batch,
+        wait=wait,
+        preview=preview,
+        log_prompts=log_prompts,
+        image_hosts=tuple(allow_image_host or ()),
+    )
+    raise typer.Exit(run.run(options.store, order, resume=resume, as_json=options.json))
+
+
+def doctor(
+    context: typer.Context,
+    judge: Annotated[
+        str | None,
+        typer.Option(metavar="JUDGE", help="Put two questions to this judge.", show_default=False),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask nobody over a network.")] = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            "--bundle",
+            "--debug",
+            metavar="FILE",
+            help="Write what an error report needs into a zip file: no key, no text of yours.",
+            show_default=False,
+        ),
+    ] = None,
+    force: ForceOption = False,
+    salvage: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NEW",
+            help="Take over what can be read of a damaged store into a new one.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Check the store, the keys (never shown), a judge and the terminal."""
+    from faithtui.cli.commands import doctor as checks
+
+    options = common(context, store, json)
+    if salvage is not None:
+        from faithtui.cli.commands.backup import salvage_store
+
+        raise typer.Exit(salvage_store(options.store, salvage, as_json=options.json))
+    if bundle is not None:
+        from faithtui.cli.commands.debug_bundle import write_bundle
+
+        raise typer.Exit(write_bundle(bundle, options.store, force=force))
+    raise typer.Exit(
+        checks.doctor(options.store, judge, base_url, offline=offline, as_json=options.json)
+    )
+
+
+def backup(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Where the copy goes.", show_default=False)
+    ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Put this copy in the place of the store, which is kept beside it.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Copy the store while everything runs, or put a copy back.
+
+    A copy is opened and checked before it is kept, and never replaces another file.
+    """
+    from faithtui.cli.commands import backup as copies
+
+    options = common(context, store, json)
+    if file is not None and restore is not None:
+        raise ConfigError("a copy is made with FILE or put back with --restore FILE, not both")
+    if restore is not None:
+        raise typer.Exit(copies.restore_backup(options.store, restore, as_json=options.json))
+    if file is None:
+        raise ConfigError("name a file for the copy, or a copy to put back with --restore FILE")
+    raise typer.Exit(copies.make_backup(options.store, file, as_json=options.json))

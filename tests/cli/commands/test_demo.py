@@ -1,0 +1,36 @@
+import re
+from pathlib import Path
+
+import pytest
+
+import faithtui
+from faithtui.engine import demo
+from faithtui.errors import ConfigError
+from tests.cli.conftest import Cli
+
+DEMO = Path(__file__).parents[3] / "fixtures" / "demo"
+
+
+def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (DEMO / "mtrag_model_answers.jsonl").read_text(encoding="utf-8").splitlines()
+    some = tmp_path / "mtrag_model_answers.jsonl"
+    some.write_text("\n".join(lines[:60]), encoding="utf-8")
+    monkeypatch.setattr(demo, "demo_files", lambda: (some, DEMO / "mtrag_conversations.jsonl"))
+    first = cli("demo", "--no-app")
+    assert first.code == 0
+    assert re.search(r"kappa 0\.\d\d \[-?0\.\d\d, 0\.\d\d\]", first.out)
+    assert "penalize_ambiguous_claims" in first.out
+    assert (tmp_path / "home" / "demo.db").exists()
+    again = cli("demo", "--json")
+    assert again.json["run"] == 1
+    assert again.json["kappa_low"] < again.json["kappa"] < again.json["kappa_high"]
+    assert again.err == "", "nothing is judged twice"
+    assert cli("runs", "--store", tmp_path / "home" / "demo.db", "--json").json[0]["run"] == 1
+
+
+def test_without_its_conversations_the_demo_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(faithtui, "__file__", "/nonexistent/faithtui/__init__.py")
+    with pytest.raises(ConfigError, match="install faithtui again"):
+        demo.demo_files()

@@ -1,0 +1,368 @@
+"""`faithtui gate`: every exit code, what is printed, and that no error passes for a result."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.cli.commands import gate
+from faithtui.cli.commands.gate import guarded
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import RunId
+from faithtui.errors import ConfigError, StoreError
+from faithtui.store.records import RunState
+from faithtui.store.store import Store
+from tests.cli.conftest import Cli, Result
+from tests.cli.test_hostile import ALL, attacked, forbidden
+from tests.engine.finished_run import JUDGED, label, run_over
+
+PASSING = ("--min-kappa", "0.3", "--min-recall-no", "0.5", "--min-score", "0.3")
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store to copy: run 1 is labelled throughout, run 2 by nobody."""
+    path = tmp_path_factory.mktemp("gate") / "project.db"
+    with Store.open(path) as store:
+        label(store, run_over(store))
+        run_over(store, name="new", talks=40)
+    return path
+
+
+@pytest.fixture
+def project(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path))
+
+
+@pytest.fixture
+def certificate(cli: Cli, project: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "certificate.json"
+    made = cli("gate", "1", *PASSING, "--write-certificate", path, "--store", project)
+    assert (made.code, made.out.splitlines()[-1]) == (0, f"certificate: {path}")
+    return path
+
+
+def test_0_when_everything_passes(cli: Cli, project: Path) -> None:
+    result = cli("gate", "1", *PASSING, "--max-age", "1000", "--store", project)
+    assert (result.code, result.err) == (0, "")
+    first, heads, *rows, last = result.out.splitlines()
+    assert first == "run 1: turn-faithfulness by openai:judge-1 against people, claims"
+    assert " ".join(heads.split()) == "CRITERION VALUE 95 % INTERVAL THRESHOLD RESULT WHY"
+    assert last == "result: passed"
+    names = ["labels", "Cohen's kappa", "recall of no", "corrected score", "age in days"]
+    for row, name in zip(rows, names, strict=True):
+        assert row.startswith(name)
+        assert " passed" in row
+    assert "at least 0.300 (lower end)" in rows[1]
+    assert "at most 1,000" in rows[4]
+
+
+def test_1_when_a_figure_is_below(cli: Cli, project: Path) -> None:
+    result = cli("gate", "1", "--min-kappa", "0.95", "--store", project)
+    assert result.code == 1
+    assert result.out.endswith("result: below\n")
+
+
+def test_1_when_only_the_value_reaches_and_0_when_that_is_enough(cli: Cli, project: Path) -> None:
+    shown = cli("--json", "gate", "1", "--min-kappa", "0", "--store", project).json
+    kappa = shown["criteria"][1]["estimate"]
+    between = str((kappa["ci_low"] + kappa["value"]) / 2)
+    words = ("gate", "1", "--min-kappa", between, "--store", project)
+    assert cli(*words).code == 1
+    assert "the value reaches it, the lower end of its interval does not" in cli(*words).out
+    assert cli(*words, "--use-lower-bound").code == 1
+    assert cli(*words, "--point").code == 0
+
+
+def test_2_when_labels_are_few_or_not_there(cli: Cli, project: Path) -> None:
+    few = cli("gate", "1", "--min-kappa", "0", "--min-labels", "97", "--store", project)
+    assert few.code == 2
+    assert few.out.endswith("result: not enough labels\n")
+    none = cli("gate", "2", "--min-kappa", "-1", "--store", project)
+    assert none.code == 2
+    assert "nothing to count" in none.out
+
+
+def test_3_when_a_run_is_unfinished(cli: Cli, project: Path) -> None:
+    with Store.open(project) as store:
+        store.runs.set_state(RunId(1), RunState.CANCELLED)
+    result = cli("gate", "1", *PASSING, "--store", project)
+    assert result.code == 3
+    assert result.out.endswith("result: stale\n")
+    assert result.err.startswith("stale or broken: run 1 is not finished")
+
+
+def test_of_several_failures_the_largest_code_wins(cli: Cli, project: Path) -> None:
+    below = ("--min-kappa", "0.99")
+    few = ("--min-labels", "1000")
+    old = ("--max-age", "0")
+    assert cli("gate", "1", *below, "--store", project).code == 1
+    assert cli("gate", "1", *below, *few, "--store", project).code == 2
+    assert cli("gate", "1", *below, *old, "--store", project).code == 3
+    assert cli("gate", "1", *below, *few, *old, "--store", project).code == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("1",),
+        ("1", "2", "--min-kappa", "0"),
+        ("1", "--min-kapa", "0"),
+        ("1", "--min-kappa"),
+        ("1", "--min-kappa", "high"),
+        ("1", "--min-kappa", "nan"),
+        ("1", "--min-kappa", "2"),
+        ("1", "--min-score", "80"),
+        ("1", "--min-labels", "0"),
+        ("1", "--max-age", "-1"),
+        ("1", "--level", "words", "--min-kappa", "0"),
+        ("9", "--min-kappa", "0"),
+        ("first", "--min-kappa", "0"),
+        ("1", "--certificate", "nothing.json"),
+        ("1", "--write-certificate", "c.json"),
+        ("1", "--min-kappa", "0", "--write-certificate", "no/such/folder/c.json"),
+    ],
+)
+def test_3_for_every_mistake(cli: Cli, project: Path, words: tuple[str, ...]) -> None:
+    result = cli("gate", *words, "--store", project)
+    assert result.code == 3
+    assert result.out == ""
+    assert "rror" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_3_for_stores_and_settings_that_cannot_be_read(
+    cli: Cli, project: Path, tmp_path: Path
+) -> None:
+    assert cli("gate", "1", *PASSING, "--store", tmp_path / "none.db").code == 3
+    assert cli("gate", "last", *PASSING).code == 3
+    (tmp_path / "no.db").write_text("no database")
+    assert cli("gate", "1", *PASSING, "--store", tmp_path / "no.db").code == 3
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (tmp_path / "home" / "config.toml").write_text("store = [")
+    assert cli("gate", "1", *PASSING, "--store", project).code == 3
+
+
+def test_help_is_no_mistake(cli: Cli) -> None:
+    result = cli("gate", "--help")
+    assert result.code == 0
+    assert "0 passed, 1 below a threshold, 2 not enough labels, 3 stale or broken" in result.out
+
+
+def test_a_bug_and_an_error_of_ours_are_3(capsys: pytest.CaptureFixture[str]) -> None:
+    def bug() -> int:
+        raise ZeroDivisionError
+
+    def told() -> int:
+        raise StoreError("locked")
+
+    assert guarded(bug) == guarded(told) == 3
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert guarded(lambda: 1) == 1
+
+
+def test_a_level_that_is_none_is_named() -> None:
+    with pytest.raises(ConfigError, match="claims, answers"):
+        gate.order(
+            kappa=None, recall_no=None, score=None, labels=None, age_days=None, lower=None,
+            among_labelled=False, level="x", idk=None, blind_only=False, sample=None,
+            certificate=None, write=None, force=False,
+        )  # fmt: skip
+
+
+def test_another_level_has_its_own_labels(cli: Cli, project: Path) -> None:
+    result = cli("gate", "1", "--level", "answers", "--min-kappa", "0", "--store", project)
+    assert result.code == 2
+    assert "against people, answers" in result.out
+
+
+def test_a_few_ratings_are_neither_all_answers_nor_a_rate(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "rated.db"
+    with Store.open(path) as store:
+        run_over(store, rated=12)
+    asked = ("--min-kappa", "-1", "--min-recall-no", "0", "--min-score", "0", "--min-labels", "1")
+    result = cli("gate", "1", *asked, "--json", "--store", path)
+    assert (result.code, result.json["level"]) == (2, "answers")
+    assert result.json["design"] == "convenience"
+    labels, *figures = result.json["criteria"]
+    assert (labels["value"], labels["result"]) == (12, "passed")
+    assert {(each["value"], each["result"]) for each in figures} == {(None, "not enough labels")}
+    assert "--among-labelled" in result.err
+    report = cli("report", "1", "-f", "json", "--store", path).json
+    assert (report["coverage"]["units"], report["coverage"]["unreviewed"]) == (24, 12)
+    assert report["design"]["kind"] == "convenience"
+    for name in ("corrected_this_run", "corrected_future"):
+        rate = report["rate"][name]
+        assert (rate["value"], rate["ci_low"], rate["reason"]) == (None, None, "design_not_random")
+    page = cli("report", "1", "--store", path).out
+    assert "12 labelled of 24 answers" in page
+    assert "; corrected with" not in page
+
+
+def test_machines_get_everything_as_json(cli: Cli, project: Path) -> None:
+    result = cli("gate", "1", "--min-kappa", "0.99", "--max-age", "0", "--json", "--store", project)
+    assert result.code == 3
+    found = result.json
+    assert (found["result"], found["exit_code"], found["basis"]) == ("stale", 3, "lower")
+    assert (found["level"], found["design"], found["run"]) == ("claims", "census", 1)
+    outcomes = {each["name"]: each["result"] for each in found["criteria"]}
+    assert outcomes == {"labels": "passed", "cohen_kappa": "below", "age_days": "stale"}
+    kappa = found["criteria"][1]["estimate"]
+    assert kappa["ci_low"] < kappa["value"] < kappa["ci_high"]
+
+
+def test_json_is_printed_for_a_stale_certificate_too(
+    cli: Cli, project: Path, certificate: Path
+) -> None:
+    with Store.open(project) as store:
+        store.guidelines.set("Read twice.", "ann")
+    result = cli("gate", "1", "--certificate", certificate, "--json", "--store", project)
+    assert result.code == 3
+    assert result.json["stale_or_broken"][0].startswith("guideline: none was certified")
+    assert result.json["certificate_issued_at"].startswith("20")
+    assert "stale or broken: guideline" in result.err
+
+
+def test_a_certificate_gates_a_run_that_nobody_labelled(
+    cli: Cli, project: Path, certificate: Path
+) -> None:
+    words = ("gate", "2", "--certificate", certificate, "--store", project)
+    result = cli(*words)
+    assert result.code == 0
+    assert "note: kappa and recall are the certificate's" in result.err
+    assert cli(*words, "--min-score", "0.99").code == 1
+    assert cli(*words, "--min-labels", "97").code == 2
+    assert cli(*words, "--max-age", "0").code == 3
+
+
+def test_another_window_size_is_3_and_named(cli: Cli, project: Path, certificate: Path) -> None:
+    with Store.open(project) as store:
+        options = {**JUDGED.options, "window_size": 3}
+        run_over(store, replace(JUDGED, options=options), talks=6)
+    result = cli("gate", "last", "--certificate", certificate, "--store", project)
+    assert result.code == 3
+    assert "stale or broken: window size: 10 was certified, here it is 3" in result.err
+
+
+def test_an_edited_certificate_is_3(cli: Cli, project: Path, certificate: Path) -> None:
+    found = json.loads(certificate.read_text())
+    found["measured"]["kappa"]["ci_low"] = 0.99
+    certificate.write_text(json.dumps(found))
+    result = cli("gate", "1", "--certificate", certificate, "--store", project)
+    assert (result.code, result.out) == (3, "")
+    assert "does not match its own digest" in result.err
+
+
+def test_the_answer_stands_when_nobody_reads_it(project: Path, tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "faithtui", "--store", str(project), "gate", "1"]
+    with os.fdopen(writer, "w") as closed:
+        ended = subprocess.run(
+            [*command, "--min-kappa", "0.99"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "FAITHTUI_HOME": str(tmp_path / "home")},
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert b"Traceback" not in ended.stderr
+
+
+def is_plain(result: Result) -> None:
+    assert forbidden(result.out) == set()
+    assert forbidden(result.err) == set()
+    assert "Traceback" not in result.err
+
+
+def test_hostile_names_are_shown_as_characters(
+    cli: Cli, tmp_path: Path, project: Path, certificate: Path
+) -> None:
+    path = attacked(tmp_path / "hostile.db", ALL[:40])
+    result = cli("gate", "last", "--min-kappa", "0", "--store", path)
+    assert result.code == 3, "its run was stopped"
+    is_plain(result)
+    evil = "model:\x1b]0;pwned\x07\u202e[@click=app.quit]"
+    with Store.open(project) as store:
+        label(store, RunId(1), by=evil, action=Action.BLIND)
+        store.guidelines.set(ALL[3] or "x", evil)
+    refused = cli("gate", "1", *PASSING, "--store", project)
+    assert refused.code == 3
+    is_plain(refused)
+    assert "␛]0;pwned" in refused.err
+    is_plain(cli("gate", "1", "--certificate", certificate, "--store", project))
+    odd = tmp_path / "odd\x1b[31m.json"
+    is_plain(cli("gate", "1", "--certificate", odd, "--store", project))
+
+
+def test_how_labels_count_can_be_asked_for_as_in_a_report(cli: Cli, project: Path) -> None:
+    words = ("--json", "gate", "1", "--min-kappa", "0.3", "--store", project)
+    plain = cli(*words).json
+    assert (plain["idk"], plain["blind_only"]) == ("three", False)
+    strict = cli(*words, "--idk", "strict", "--blind-only").json
+    assert (strict["idk"], strict["blind_only"]) == ("strict", True)
+    assert cli(*words[1:], "--idk", "lenient").out.startswith(
+        "run 1: turn-faithfulness by openai:judge-1 against people, claims, "
+        "unsure ones read as lenient\n"
+    )
+    wrong = cli(*words[1:], "--idk", "loose")
+    assert (wrong.code, "known: three, strict, lenient, live" in wrong.err) == (3, True)
+    # The other run has no labels: what is asked of a sample is asked of one that is there.
+    none = cli("gate", "2", "--min-kappa", "0.3", "--sample", "9", "--store", project)
+    assert (none.code, "has no sample 9" in none.err) == (3, True)
+
+
+def test_labels_that_were_not_given_blind_are_not_counted_where_only_those_are(
+    cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "shown.db"
+    with Store.open(path) as store:
+        label(store, run_over(store), action=Action.AGREED)
+    words = ("gate", "1", "--min-kappa", "0.1", "--store", path)
+    assert "labels" in cli(*words).out
+    blind = cli(*words, "--blind-only", "--json").json
+    assert (blind["result"], blind["criteria"][0]["value"]) == ("not enough labels", 0)
+
+
+def test_a_certificate_keeps_how_labels_were_counted(
+    cli: Cli, project: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "lenient.json"
+    written = cli(
+        *("gate", "1", *PASSING, "--idk", "lenient"),
+        *("--write-certificate", path, "--store", project),
+    )
+    assert written.code == 0, written.out
+    assert json.loads(path.read_text())["counting"] == {"idk": "lenient", "blind_only": False}
+    again = cli("--json", "gate", "1", "--certificate", path, "--store", project)
+    assert (again.code, again.json["idk"]) == (0, "lenient")
+    other = cli("gate", "1", "--certificate", path, "--idk", "strict", "--store", project)
+    assert (other.code, "leave out --idk" in other.err) == (3, True)
+    other = cli("gate", "1", "--certificate", path, "--blind-only", "--store", project)
+    assert (other.code, "leave out --blind-only" in other.err) == (3, True)
+
+
+def test_whoever_reads_a_report_has_seen_the_judge_where_it_shows_it(
+    cli: Cli, project: Path, tmp_path: Path
+) -> None:
+    def seen(reviewer: str) -> list[bool]:
+        with Store.open(project) as store:
+            views = (
+                store.runs.review_view(item, reviewer) for item in store.runs.item_ids(RunId(1))
+            )
+            return [all(claim.seen for claim in view.claims) for view in views]
+
+    differing = [number % 6 == 0 or number % 4 == 0 for number in range(len(seen("bo")))]
+    cli("--reviewer", "bo", "report", "1", "-o", tmp_path / "files", "--store", project)
+    assert not any(seen("bo"))
+    cli("--reviewer", "bo", "report", "1", "--store", project)
+    assert seen("bo") == differing
+    cli("--reviewer", "bo", "report", "1", "-f", "csv", "--store", project)
+    assert all(seen("bo"))
+    assert not any(seen("cleo"))
