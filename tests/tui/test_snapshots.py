@@ -21,8 +21,8 @@ from tests.tui import staging
 from tests.tui.building import NOON
 from tests.tui.building_metrics import KEYS, boots
 from tests.tui.driving import calm, opened, press, until
+from tests.tui.replies.test_replies_screen import CUT, GOOD, asked
 from tests.tui.staging import StagedRun
-from tests.tui.test_replies import CUT, GOOD, asked
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 

@@ -37,7 +37,7 @@ FILES = Path(faithtui.tui.__file__).parent
 
 AT_FIRST_PAINT = """
 import sys
-from faithtui.cli import opening
+from faithtui.cli import stores
 from faithtui.tui.app import FaithApp
 
 def painted(app):
@@ -48,8 +48,8 @@ def painted(app):
 FaithApp.open = painted
 run = FaithApp.run
 FaithApp.run = lambda app: run(app, headless=True)
-opening.has_terminal = lambda: True
-opening.show_app = opening.show_app.__wrapped__  # the terminal stays as it is
+stores.has_terminal = lambda: True
+stores.show_app = stores.show_app.__wrapped__  # the terminal stays as it is
 sys.argv = ["faithtui"]
 from faithtui.cli.entry import main
 main()

@@ -2,7 +2,7 @@
 
 The colours of verdicts differ in lightness as well as in hue, for people who do not tell red from
 green, and every text keeps a contrast of at least 4.5 on every background it stands on, 7 in the
-theme of high contrast. `tests/tui/test_theme.py` computes both.
+theme of high contrast. `tests/tui/theme/test_theme.py` computes both.
 """
 
 from collections.abc import Mapping

@@ -135,7 +135,7 @@ _WORK = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from sqlalchemy import event
-from faithtui.engine import runner
+from faithtui.engine.runs import runner
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 

@@ -18,7 +18,7 @@ from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.screen.filter_matching import ground_for
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
-from tests.tui.test_blind_leaks import planted, work_blind
+from tests.tui.review.test_blind_leaks import planted, work_blind
 
 
 @pytest.fixture
