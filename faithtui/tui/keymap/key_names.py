@@ -13,6 +13,7 @@ from textual.keys import Keys, key_to_character
 from textual.screen import Screen
 from textual.widgets import Input
 
+from faithtui.domain.annotations import REASON_CODES
 from faithtui.tui.theme.lines import Line, Piece
 
 _NAMES = {
@@ -79,7 +80,7 @@ NAMED: Final[Mapping[str, str]] = {
     "queues.spot-check": "c",
     "replies.open": "W",
     "review.blind": "B",
-    **{f"review.code-{number}": str(number) for number in range(1, 8)},
+    **{f"review.code-{code.name}": str(key) for key, code in enumerate(REASON_CODES, start=1)},
     "review.edit-note": "ctrl+e",
     "review.find": "slash",
     "review.metrics": "M",

@@ -35,6 +35,18 @@ _SAME: Final = {
 FOLLOWERS: Final = {"review.verdict-elsewhere": "review.verdict-"}
 """Bindings that have the keys of all others whose ids begin so, unless the user says otherwise."""
 
+OLD_IDS: Final = {
+    "review.code-1": "review.code-claim",
+    "review.code-2": "review.code-truth",
+    "review.code-3": "review.code-verdict",
+    "review.code-4": "review.code-retrieval",
+    "review.code-5": "review.code-policy",
+    "review.code-6": "review.code-data",
+    "review.code-7": "review.code-other",
+}
+"""Ids that key maps of earlier versions may hold. Written out: the order of the codes may change,
+and what a user's file means may not."""
+
 _NAMES: Final = frozenset(
     {key.value for key in Keys if "+" not in key.value and not key.value.startswith("<")}
     | set(KEY_NAME_REPLACEMENTS)
@@ -125,8 +137,11 @@ def read_keymap(file: Path) -> dict[str, str]:
     known = default_keys()
     while_typing = {each.id for _, each in every_binding() if each.priority}
     keymap: dict[str, str] = {}
-    for name, value in _flat(found):
-        where = read.place(name)
+    for written, value in _flat(found):
+        where, name = read.place(written), OLD_IDS.get(written, written)
+        if name in keymap:
+            old = next(each for each, new in OLD_IDS.items() if new == name)
+            raise ConfigError(f"{where}: `{old}` is the old id of `{name}`; keep one of the two")
         if name not in known:
             raise ConfigError(
                 f"{where}: there is no binding {told(name)}; {_nearest(name, tuple(known))}"

@@ -111,11 +111,11 @@ class ClaimList(RowPane):
         *(
             Binding(
                 str(number),
-                f"want('code-{number}')",
+                f"want('code-{code.name}')",
                 "code",
                 group=CODE,
                 tooltip=f"Reason code for the last verdict: {code.title}, {code.meaning}",
-                id=f"review.code-{number}",
+                id=f"review.code-{code.name}",
             )
             for number, code in enumerate(REASON_CODES, start=1)
         ),
@@ -149,7 +149,7 @@ class ClaimList(RowPane):
         pane: "ClaimList"
         claim: ClaimId
         what: str
-        """`later`, `flag`, `repeat`, `range`, `unsure`, `accept`, or `code-1` and so on."""
+        """`later`, `flag`, `repeat`, `range`, `unsure`, `accept`, or `code-policy` and so on."""
         drawn: bool = True
         """Whether the claim was on screen. Doubts and codes come before the next claim is: they
         may be about the verdict given last."""

@@ -173,7 +173,7 @@ class JudgingScreen(NotingScreen):
             case "unsure":
                 self._unsure(claim)
             case _:
-                self._code(claim, int(event.what.removeprefix("code-")))
+                self._code(claim, event.what.removeprefix("code-"))
 
     def _repeat(self, claim: ClaimView) -> None:
         """Give the verdict and the code that were given last."""
@@ -236,16 +236,16 @@ class JudgingScreen(NotingScreen):
         self.refuse("codes and doubts belong to a verdict of yours: give one first")
         return None
 
-    def _code(self, claim: ClaimView, number: int) -> None:
+    def _code(self, claim: ClaimView, name: str) -> None:
         """Say which stage failed; the same key again takes it back."""
         found = self._target(claim)
         if found is None:
             return
-        code = REASON_CODES[number - 1]
-        name = None if found.code == code.name else code.name
-        words = f"{self._unit(found)}: " + (f"code {code.title}" if name else "no code")
-        self._record_on(found, Action.CODED, words, code=name)
-        self._remember(found, name, found.unsure)
+        title = next(code.title for code in REASON_CODES if code.name == name)
+        code = None if found.code == name else name
+        words = f"{self._unit(found)}: " + (f"code {title}" if code else "no code")
+        self._record_on(found, Action.CODED, words, code=code)
+        self._remember(found, code, found.unsure)
 
     def _unsure(self, claim: ClaimView) -> None:
         """Say that one is not sure of a verdict, or is again."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from textual.keys import key_to_character
 
 from faithtui.config import PRESETS, Preset
+from faithtui.domain.annotations import REASON_CODES
 from faithtui.errors import ConfigError
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
@@ -72,6 +73,20 @@ def test_every_verdict_and_code_has_a_key_of_its_own_in_every_preset(preset: Pre
         assert keys[:4] == ["1", "2", "3", "4"]
     if preset == "left-hand":
         assert keys[:4] == ["d", "f", "s", "a"]
+
+
+def test_ids_of_earlier_versions_name_the_same_reason_codes(tmp_path: Path) -> None:
+    numbers = range(1, 8)
+    before = written(tmp_path, "".join(f'"review.code-{each}" = "f{each}"\n' for each in numbers))
+    assert load_keymap("default", before) == {
+        f"review.code-{code.name}": f"f{each}"
+        for each, code in zip(numbers, REASON_CODES, strict=True)
+    }
+    for old, new in ("1", "claim"), ("5", "policy"):
+        lines = [f'"review.code-{old}" = "f1"', f'"review.code-{new}" = "f2"']
+        for order in lines, lines[::-1]:
+            with pytest.raises(ConfigError, match=rf"toml: line 2: .*{old}.* old id of .*{new}"):
+                load_keymap("default", written(tmp_path, "\n".join(order)))
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -127,7 +127,7 @@ async def test_a_preset_that_clashes_with_ones_own_keys_is_not_written(
     make: Make, file: Path
 ) -> None:
     before = content(file)
-    own_keys(file, '"review.source" = "1"\n"review.code-1" = "f9"\n')
+    own_keys(file, '"review.source" = "1"\n"review.code-claim" = "f9"\n')
     app = make()
     async with app.run_test(size=SIZE) as pilot:
         await at(pilot, app, "Keys")

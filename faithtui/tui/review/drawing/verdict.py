@@ -201,8 +201,8 @@ def _marks(claim: ClaimView) -> list[Piece]:
 def _codes(shown_view: VerdictView, width: int) -> list[Line]:
     """List the reason codes with their keys."""
     pieces: list[Piece] = []
-    for number, code in enumerate(REASON_CODES, start=1):
-        key = shown_view.keys(f"review.code-{number}")
+    for code in REASON_CODES:
+        key = shown_view.keys(f"review.code-{code.name}")
         pieces += [Piece(key, "key"), Piece(f" {code.title}  ", "quiet")]
     return wrap(pieces, width - 1, first=[Piece(f" {'code':<7}", "quiet")], most=4)
 
