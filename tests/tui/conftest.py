@@ -7,12 +7,14 @@ os.environ.pop("NO_COLOR", None)
 os.environ["TZ"] = "UTC"
 
 import asyncio
+import contextlib
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from faithtui.engine.runs import runner
 from faithtui.tui.app import FaithApp
@@ -24,6 +26,27 @@ time.tzset()
 REVIEWER = "ann"
 CLAIMS = 12
 """Claims of each conversation of `judged`."""
+
+
+@pytest.fixture(autouse=True)
+def apps_close_their_stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Close the store of each app when its test is over: Textual ends it without a key to quit.
+
+    Else the writer's thread goes on for ever and keeps the store and the app, a megabyte and more.
+    """
+    run_test = FaithApp.run_test
+
+    @contextlib.asynccontextmanager
+    async def run_and_close(
+        self: FaithApp, *args: object, **kwargs: object
+    ) -> AsyncIterator[Pilot[None]]:
+        try:
+            async with run_test(self, *args, **kwargs) as pilot:  # type: ignore[arg-type]
+                yield pilot
+        finally:
+            await asyncio.to_thread(self._close)
+
+    monkeypatch.setattr(FaithApp, "run_test", run_and_close)
 
 
 @pytest.fixture(scope="session")
