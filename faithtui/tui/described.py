@@ -13,7 +13,7 @@ from faithtui.store.run_records import RunSpec
 from faithtui.tui import format as fmt
 
 if TYPE_CHECKING:
-    from faithtui.agreement.report.values.settings import Level
+    from faithtui.agreement.report.settings import Level
     from faithtui.domain.scores import ScoringRule
     from faithtui.metrics.base import MetricSpec
 

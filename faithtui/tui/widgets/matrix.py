@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.report.model import LevelReport
 from faithtui.tui.described import units_at
 from faithtui.tui.drawing import agreement as draw
 from faithtui.tui.widgets.pane import Pane
