@@ -510,7 +510,7 @@ def _drop_intervals(found: FiguresT, was: FiguresT) -> FiguresT:
         if isinstance(value, Estimate):
             clusters = old.clusters if isinstance(old, Estimate) else value.clusters
             reason = None if value.reason is Reason.TOO_FEW_CLUSTERS else value.reason
-            changes[each.name] = replace(value, clusters=clusters, reason=reason)
+            changes[each.name] = Estimate(value.value, value.status, value.n, clusters, reason)
     return replace(found, **changes)
 
 

@@ -142,13 +142,14 @@ def estimate_figure(statistic: Statistic, groups: GroupedMatrix, level: float = 
     if known is not None:
         return known
     value = statistic.compute.of_groups(groups)
-    enters = statistic.units(groups.own) > 0
+    units = statistic.units(groups.own)
+    enters = units > 0
     times = groups.times[enters]
     left_out = np.zeros(len(times))
     # Of so few groups only their number matters.
     if times.sum() >= FEWEST_GROUPS and not isinstance(value, Reason):
         left_out = statistic.compute(groups.rest)[enters]
-    n = int(statistic.units(groups.own) @ groups.times)
+    n = int(units @ groups.times)
     found = make_estimate(value, left_out, times, statistic.scale, n=n, level=level)
     groups.estimates[statistic, level] = found
     return found

@@ -41,7 +41,7 @@ class MatrixStack:
         """The judge's number of each category; shape (q, …)."""
         self.n: Floats = self.rows.sum(axis=0)
         """All units; shape (…), as the figures have."""
-        self.agreed: Floats = sum_diagonal(self.cells)
+        self.agreed: Floats = np.einsum("ii...->...", self.cells)
         """Units with the same label from both; shape (…)."""
 
     @property
@@ -55,11 +55,6 @@ class MatrixStack:
         # Off the diagonal only: n minus the agreed units would leave rounding of weights behind.
         apart = self.cells[~np.eye(self.size, dtype=np.bool_)]
         return np.asarray(apart.sum(axis=0))
-
-
-def sum_diagonal(cells: Floats) -> Floats:
-    """Add up the diagonal of matrices of shape (q, q, …)."""
-    return np.asarray(cells[np.arange(len(cells)), np.arange(len(cells))].sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)  # without slots: what is computed from it is kept
@@ -206,6 +201,8 @@ class GroupedMatrix:
 
     def collapse(self, positive: Collection[str]) -> "GroupedMatrix":
         """Put the categories together into two, see `ConfusionMatrix.collapse`."""
+        if len(self.times) == 1:
+            return self.collapse_each(positive)
         counts = collapse_counts(self.counts, self.categories, positive)
         return GroupedMatrix.of_groups(
             TWO, counts, weights=self.weights, populations=self.populations, times=self.times
