@@ -10,6 +10,9 @@ from enum import StrEnum
 LEVEL = 0.95
 """Confidence level of every interval, unless a caller asks for another."""
 
+FEWEST_GROUPS = 5
+"""Groups an interval takes: of fewer, the values without one group say nothing of their spread."""
+
 
 class Reason(StrEnum):
     """Why a number, or its interval, is not there. Exported word for word."""

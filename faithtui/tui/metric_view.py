@@ -13,7 +13,7 @@ from faithtui.store.runs.run_records import RunSpec
 from faithtui.tui.theme import format as fmt
 
 if TYPE_CHECKING:
-    from faithtui.agreement.report.values.settings import Level
+    from faithtui.agreement.report.settings import Level
     from faithtui.domain.scores import ScoringRule
     from faithtui.metrics.base import MetricSpec
 

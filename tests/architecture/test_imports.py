@@ -1,9 +1,14 @@
 """What must not be loaded by whom, proved in fresh interpreters."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
-HEAVY = ("textual", "rich", "sqlmodel", "sqlalchemy", "alembic", "pydantic", "openai", "anthropic")
+HEAVY = (
+    *("textual", "rich", "sqlmodel", "sqlalchemy", "alembic", "pydantic", "openai", "anthropic"),
+    "numpy",
+)
 
 
 def loaded_after(code: str) -> set[str]:
@@ -43,7 +48,37 @@ def test_the_app_loads_nothing_statistical_before_a_figure_is_asked_for() -> Non
 
 def test_domain_and_metrics_load_no_database_and_no_provider() -> None:
     code = "import faithtui.metrics.registry, faithtui.agreement.report.report"
-    assert loaded_after(code) - {"pydantic"} == set()
+    assert loaded_after(code) - {"pydantic", "numpy"} == set()
+
+
+def test_what_reads_labels_and_runs_judges_loads_no_numpy() -> None:
+    """These take values of the agreement layer, and compute no figure."""
+    modules = (
+        *("faithtui.store.store", "faithtui.engine.runs.runner", "faithtui.engine.dataset_import"),
+        *("faithtui.engine.review.sample_queues", "faithtui.engine.review.recalibration"),
+        *("faithtui.agreement.report.model", "faithtui.agreement.report.settings"),
+        *("faithtui.agreement.report.raters", "faithtui.agreement.report.headline"),
+        "faithtui.agreement.sampling.draw",
+        *("faithtui.tui.screens.agreement", "faithtui.tui.screens.comparing"),
+    )
+    assert "numpy" not in loaded_after("\n".join(f"import {name}" for name in modules))
+
+
+def test_importing_and_listing_load_no_numpy(tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    turns = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "In May."}]
+    file.write_text(json.dumps({"id": "c1", "context": ["It was May."], "turns": turns}) + "\n")
+    store = str(tmp_path / "store.db")
+    for words in (
+        ["import", str(file), "--store", store],
+        ["runs", "--store", store],
+    ):
+        code = (
+            f"import sys\nsys.argv = ['faithtui', *{words!r}]\n"
+            "from faithtui.cli.entry import main\n"
+            "try:\n    main()\nexcept SystemExit as ending:\n    assert not ending.code, ending\n"
+        )
+        assert "numpy" not in loaded_after(code), words
 
 
 def test_a_first_look_at_a_store_loads_no_database_toolkit() -> None:

@@ -6,28 +6,20 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
+import numpy as np
 import pytest
 
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.labelled_units import ClaimReading, LabelState, Opinion, RunReadings
+from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.digest import readings_digest
-from faithtui.agreement.report.point_estimates import with_points
-from faithtui.agreement.report.report import Prepared, agreement_report, report_of
-from faithtui.agreement.report.tables import Figures
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
-from faithtui.agreement.statistics.bootstrap import _totals
-from faithtui.agreement.statistics.figures import (
-    AC1,
-    ALPHA,
-    KAPPA,
-    PERCENT,
-    GroupedTable,
-    Statistic,
-    Table,
-    cross_table,
-    measure,
-)
-from faithtui.agreement.statistics.intervals import wilson
+from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.report import Prepared, agreement_report, report_of, with_points
+from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
+from faithtui.agreement.statistics.coefficients import AC1, ALPHA, KAPPA, PERCENT
+from faithtui.agreement.statistics.figures import Statistic, estimate_figure
+from faithtui.agreement.statistics.intervals import wilson_interval
+from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -87,41 +79,39 @@ def pairs(count: int, seed: int) -> list[tuple[str, str, str]]:
     return found
 
 
-def figures_of(counted: GroupedTable, settings: ReportSettings) -> None:
+def figures_of(counted: GroupedMatrix, settings: ReportSettings) -> None:
     """Compute what a report says of a level: five coefficients, nine by label, 16 of detection.
 
     Nothing is known from another round.
     """
-    counted = GroupedTable(counted.total, counted.counted)
-    _totals.cache_clear()
-    figures = Figures(WORDS, ("no",), settings)
-    figures.agreement(counted, main=True)
-    figures.classes(counted)
-    figures.detection(counted, ("no",), main=True)
-    figures.detection(counted, ("no", "idk"), main=True)
+    counted = GroupedMatrix(counted.categories, counted.counts, counted.times)
+    context = FigureContext(WORDS, ("no",), settings)
+    context.compute_agreement(counted, main=True)
+    context.compute_classes(counted)
+    context.compute_detection(counted, ("no",), main=True)
+    context.compute_detection(counted, ("no", "idk"), main=True)
 
 
 def test_figures_of_judged_pairs_against_a_library_loop() -> None:
     sklearn = pytest.importorskip("sklearn.metrics")
-    numpy = pytest.importorskip("numpy")
     rows = []
     for count in SIZES:
         drawn = pairs(count, seed=count)
         place = {word: number for number, word in enumerate(WORDS)}
-        human = numpy.array([place[each[1]] for each in drawn])
-        judge = numpy.array([place[each[2]] for each in drawn])
-        counted = cross_table(drawn, WORDS)
+        human = np.array([place[each[1]] for each in drawn])
+        judge = np.array([place[each[2]] for each in drawn])
+        counted = count_matrix(drawn, WORDS)
 
         def library(human: object = human, judge: object = judge) -> float:
             return seconds(lambda: _library(sklearn, human, judge))
 
         def counting(drawn: list[tuple[str, str, str]] = drawn) -> float:
-            return seconds(lambda: cross_table(drawn, WORDS))
+            return seconds(lambda: count_matrix(drawn, WORDS))
 
-        def plain(counted: GroupedTable = counted) -> float:
+        def plain(counted: GroupedMatrix = counted) -> float:
             return seconds(lambda: figures_of(counted, ReportSettings()))
 
-        def resampled(counted: GroupedTable = counted) -> float:
+        def resampled(counted: GroupedMatrix = counted) -> float:
             return seconds(lambda: figures_of(counted, BOOTSTRAP))
 
         found = best_of(2, library=library, counting=counting, plain=plain, resampled=resampled)
@@ -129,7 +119,7 @@ def test_figures_of_judged_pairs_against_a_library_loop() -> None:
         rows.append(
             (
                 f"{count:,}",
-                str(len(counted.kinds)),
+                str(len(counted.times)),
                 ms(found["library"]),
                 ms(found["counting"]),
                 ms(found["plain"]),
@@ -164,14 +154,14 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
 from tests.benchmarks.test_agreement import BOOTSTRAP, WORDS, figures_of, streamed
-from faithtui.agreement.statistics.figures import cross_table
+from faithtui.agreement.statistics.matrices import count_matrix
 
 def most():
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1000
 
 before = most()
-figures_of(cross_table(streamed(1_000_000), WORDS), BOOTSTRAP)
+figures_of(count_matrix(streamed(1_000_000), WORDS), BOOTSTRAP)
 print(before, most())
 """
     done = subprocess.run(
@@ -228,21 +218,19 @@ def test_point_estimates_after_one_label() -> None:
 def test_the_report_against_a_library_loop_and_sorting_as_many() -> None:
     """A library has point estimates alone; intervals take a call without each conversation."""
     sklearn = pytest.importorskip("sklearn.metrics")
-    numpy = pytest.importorskip("numpy")
     rows, ratios = [], {}
     for count in (1_000, 10_000, 100_000):
         made = claims(count, seed=count)
         read = readings(made)
         place = {word: number for number, word in enumerate(WORDS)}
-        human = numpy.array([place[str(each.human)] for each in made])
-        judge = numpy.array([place[str(each.judge)] for each in made])
+        human = np.array([place[str(each.human)] for each in made])
+        judge = np.array([place[str(each.judge)] for each in made])
 
         def report(read: RunReadings = read) -> float:
             with collector_paused():  # as the app does
                 return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE))
 
         def resampled(read: RunReadings = read) -> float:
-            _totals.cache_clear()
             with collector_paused():
                 return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE, BOOTSTRAP))
 
@@ -299,7 +287,7 @@ from tests.agreement.report.building import readings
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.agreement.report.report import Prepared, agreement_report, report_of
 from faithtui.agreement.report.digest import readings_digest
-from faithtui.agreement.report.point_estimates import with_points
+from faithtui.agreement.report.report import with_points
 
 def most():
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -341,12 +329,12 @@ def test_how_often_intervals_of_95_percent_hold_the_truth() -> None:
         for _ in range(DRAWS):
             drawn = draw(groups, choose)
             for name, statistic in STATISTICS.items():
-                estimate = measure(statistic, drawn)
+                estimate = estimate_figure(statistic, drawn)
                 if estimate.ci_low is not None and estimate.ci_high is not None:
                     given[name] += 1
                     hits[name] += estimate.ci_low <= truth[name] <= estimate.ci_high
             total = drawn.total
-            low, high = wilson(total.agreed / total.n, total.n)
+            low, high = wilson_interval(total.agreed / total.n, total.n)
             hits["ungrouped"] += low <= truth["percent"] <= high
         covered = {name: hits[name] / given[name] for name in STATISTICS}
         rows.append(
@@ -365,7 +353,7 @@ def test_how_often_intervals_of_95_percent_hold_the_truth() -> None:
     )
 
 
-def draw(groups: int, choose: random.Random) -> GroupedTable:
+def draw(groups: int, choose: random.Random) -> GroupedMatrix:
     """Draw groups that differ in how much is unfaithful and in how good the judge is."""
     readings = []
     for group in range(groups):
@@ -374,7 +362,7 @@ def draw(groups: int, choose: random.Random) -> GroupedTable:
             human = choose.random() < no
             judge = human if choose.random() < right else not human
             readings.append((str(group), word(human), word(judge)))
-    return cross_table(readings, ("yes", "no"))
+    return count_matrix(readings, ("yes", "no"))
 
 
 def word(unfaithful: bool) -> str:
@@ -389,7 +377,7 @@ def true_values() -> dict[str, float]:
         (human, said): (people if human else 1 - people) * (judge if human == said else 1 - judge)
         for human, said in product((False, True), repeat=2)
     }
-    population = Table(
+    population = ConfusionMatrix(
         ("yes", "no"),
         tuple(
             tuple(round(scale * cells[human, said]) for said in (False, True))
@@ -399,8 +387,8 @@ def true_values() -> dict[str, float]:
     return {name: value_of(statistic, population) for name, statistic in STATISTICS.items()}
 
 
-def value_of(statistic: Statistic, of: Table) -> float:
-    compute: Callable[[Table], object] = statistic.compute
+def value_of(statistic: Statistic, of: ConfusionMatrix[int]) -> float:
+    compute: Callable[[ConfusionMatrix[int]], object] = statistic.compute
     value = compute(of)
     assert isinstance(value, float)
     return value

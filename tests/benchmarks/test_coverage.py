@@ -12,25 +12,19 @@ from dataclasses import dataclass
 from itertools import product
 from statistics import mean
 
+import numpy as np
 import pytest
 
-from faithtui.agreement.statistics.corrected_rate import (
-    Conversation,
-    LabelledStratum,
-    conversation_kinds,
-    corrected_future,
-)
+from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
-from faithtui.agreement.statistics.figures import (
-    KAPPA,
-    PERCENT,
-    GroupedTable,
-    Table,
-    cross_table,
-    measure,
+from faithtui.agreement.statistics.figures import estimate_figure, leave_out
+from faithtui.agreement.statistics.intervals import Scale, make_jackknife_interval, wilson_interval
+from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
+from faithtui.agreement.statistics.rates import (
+    LabelledStratum,
+    corrected_future,
+    group_strata,
 )
-from faithtui.agreement.statistics.intervals import Scale, jackknife_interval, wilson
-from faithtui.agreement.statistics.jackknife import left_out
 from faithtui.domain.estimates import Estimate, Method, Reason
 from tests.benchmarks.measuring import table
 
@@ -52,15 +46,15 @@ LABELS = ("no", "yes")
 class Drawn:
     """A run that might have been."""
 
-    compared: GroupedTable
-    conversations: list[Conversation]
+    compared: GroupedMatrix
+    conversations: list[tuple[LabelledStratum, ...]]
     """Of each the claims that the judge passes, then those that it flags."""
 
 
 def draw(groups: int, chance: random.Random) -> Drawn:
     """Draw a run."""
     readings: list[tuple[str, str, str]] = []
-    conversations: list[Conversation] = []
+    conversations: list[tuple[LabelledStratum, ...]] = []
     for group in range(groups):
         unfaithful, recalled, passed = (
             chance.betavariate(share * ALIKE, (1 - share) * ALIKE)
@@ -77,7 +71,7 @@ def draw(groups: int, chance: random.Random) -> Drawn:
             cell[1] += labelled
             cell[2] += labelled and not bad
         conversations.append(tuple(LabelledStratum(*cell) for cell in cells.values()))
-    return Drawn(cross_table(readings, LABELS), conversations)
+    return Drawn(count_matrix(readings, LABELS), conversations)
 
 
 def true_values() -> dict[str, float]:
@@ -95,10 +89,10 @@ def true_values() -> dict[str, float]:
 
 def estimates(drawn: Drawn) -> Iterator[tuple[str, Estimate]]:
     """Estimate each figure of a run."""
-    yield "agreement", measure(PERCENT, drawn.compared)
-    yield "kappa", measure(KAPPA, drawn.compared)
-    yield "recall", measure(RECALL, drawn.compared.collapsed(("no",)))
-    yield "corrected rate", corrected_future(conversation_kinds(drawn.conversations))
+    yield "agreement", estimate_figure(PERCENT, drawn.compared)
+    yield "kappa", estimate_figure(KAPPA, drawn.compared)
+    yield "recall", estimate_figure(RECALL, drawn.compared.collapse(("no",)))
+    yield "corrected rate", corrected_future(group_strata(drawn.conversations))
 
 
 def test_how_often_intervals_by_conversation_hold_the_truth() -> None:
@@ -116,8 +110,8 @@ def test_how_often_intervals_by_conversation_hold_the_truth() -> None:
                 if found.ci_low is not None and found.ci_high is not None:
                     given[name] += 1
                     hits[name] += found.ci_low <= truth[name] <= found.ci_high
-            total: Table = drawn.compared.total
-            low, high = wilson(total.agreed / total.n, total.n)
+            total = drawn.compared.total
+            low, high = wilson_interval(total.agreed / total.n, total.n)
             hits["single claims"] += low <= truth["agreement"] <= high
         for name, count in given.items():
             assert count > 0.95 * DRAWS, f"{name} mostly needs an interval"
@@ -160,19 +154,18 @@ def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_i
             widths, before = [], []
             for _ in range(ONE_GROUP_DRAWS):
                 drawn = nearly_right(groups, bad, single, unfaithful, chance)
-                found = measure(KAPPA, drawn)
+                found = estimate_figure(KAPPA, drawn)
                 if found.method is Method.WILSON and found.value is not None:
                     assert found.ci_low is not None
                     assert found.ci_high is not None
                     given += 1
                     hits += found.ci_low <= whole <= found.ci_high
                     widths.append(found.ci_high - found.ci_low)
-                    without = [
-                        (value, times)
-                        for value, times in left_out(KAPPA.of, drawn)
-                        if not isinstance(value, Reason)
-                    ]
-                    low, high = jackknife_interval(found.value, without, Scale.ATANH)
+                    values, times = leave_out(KAPPA.compute, drawn)
+                    known = ~np.isnan(values)
+                    low, high = make_jackknife_interval(
+                        found.value, values[known], times[known], Scale.ATANH
+                    )
                     before.append(high - low)
             if given > 100:
                 rows.append(
@@ -195,7 +188,7 @@ def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_i
 
 def nearly_right(
     groups: int, bad: float, single: float, unfaithful: float, chance: random.Random
-) -> GroupedTable:
+) -> GroupedMatrix:
     """Draw conversations of nine claims, in few of which the judge errs."""
     readings = []
     for group in range(groups):
@@ -204,4 +197,4 @@ def nearly_right(
             human = chance.random() < unfaithful
             judge = human if chance.random() >= wrong else not human
             readings.append((str(group), LABELS[not human], LABELS[not judge]))
-    return cross_table(readings, LABELS)
+    return count_matrix(readings, LABELS)

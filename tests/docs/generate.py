@@ -26,7 +26,7 @@ from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from faithtui import errors
 from faithtui.agreement.rating_scales import SCALES
-from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.report.model import LevelReport
 from faithtui.cli.errors import INTERRUPTED
 from faithtui.cli.main import app
 from faithtui.cli.run.run_outcome import INCOMPLETE, WAITS

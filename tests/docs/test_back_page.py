@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from faithtui.agreement.statistics.intervals import FEWEST_GROUPS
+from faithtui.domain.estimates import FEWEST_GROUPS
 from faithtui.domain.splits import SPLITS
 from faithtui.engine.review.splits import SHARES
 from faithtui.formats.examples import FORMAT, VERSION, example_json

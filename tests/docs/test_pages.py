@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.report import report_warnings
-from faithtui.agreement.statistics import table_warnings
+from faithtui.agreement import confusion_matrix
+from faithtui.agreement.report import settings, warnings
+from faithtui.agreement.statistics import coefficients
 from faithtui.domain.annotations import COUNTED, Action
 from faithtui.domain.scores import (
     JudgedWindow,
@@ -49,20 +50,18 @@ def test_the_table_of_warnings_has_every_code_and_no_other() -> None:
     listed = re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE)
     assert len(listed) == len(set(listed))
     assert set(listed) == {
-        code
-        for module in (report_warnings, table_warnings)
-        for code in codes_of(Path(str(module.__file__)))
+        code for module in (warnings, coefficients) for code in codes_of(Path(str(module.__file__)))
     }
 
 
 def test_the_limits_in_the_warnings_are_those_of_the_code() -> None:
     text = page("agreement.md")
-    assert f"fewer than {table_warnings.FEW_ITEMS} units compared" in text
-    assert f"fewer than {report_warnings.FEW_GROUPS} groups" in text
-    assert f"fewer than {report_warnings.FEW_MINORITY} unfaithful units" in text
-    assert f"agreement of {table_warnings.HIGH_AGREEMENT:.2f} or more" in text
-    assert f"at least {table_warnings.KAPPA_GAP:.2f} below" in text
-    assert f"above {table_warnings.MARGINAL_GAP:.2f}" in text
+    assert f"fewer than {confusion_matrix.FEW_ITEMS} units compared" in text
+    assert f"fewer than {warnings.FEW_GROUPS} groups" in text
+    assert f"fewer than {settings.FEW_MINORITY} unfaithful units" in text
+    assert f"agreement of {coefficients.HIGH_AGREEMENT:.2f} or more" in text
+    assert f"at least {coefficients.KAPPA_GAP:.2f} below" in text
+    assert f"above {coefficients.MARGINAL_GAP:.2f}" in text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Select
 
-from faithtui.agreement.report.values.settings import Level
+from faithtui.agreement.report.settings import Level
 from faithtui.domain.annotations import Action
 from faithtui.engine.runs.planner import plan
 from faithtui.engine.runs.request import RunRequest

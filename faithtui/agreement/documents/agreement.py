@@ -16,10 +16,14 @@ from faithtui.agreement.documents.wording import (
     share,
     title,
 )
-from faithtui.agreement.report.values.annotators import HumanReport
-from faithtui.agreement.report.values.levels import Agreement, LevelReport, MarginTest
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import Level
+from faithtui.agreement.report.model import (
+    Agreement,
+    AgreementReport,
+    HumanReport,
+    LevelReport,
+    MarginTest,
+)
+from faithtui.agreement.report.settings import Level
 
 
 def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator[Block]:

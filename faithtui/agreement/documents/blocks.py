@@ -7,7 +7,7 @@ trusted and both kinds of page say the same.
 from dataclasses import dataclass
 
 from faithtui.agreement.documents.markup import Markup
-from faithtui.agreement.report.values.settings import Severity
+from faithtui.agreement.report.settings import Severity
 
 
 @dataclass(frozen=True, slots=True)

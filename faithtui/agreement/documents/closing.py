@@ -23,10 +23,9 @@ from faithtui.agreement.documents.wording import (
     percent,
     title,
 )
-from faithtui.agreement.report.values.levels import LevelReport, RateEstimator
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import IntervalMethod, Level
-from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.report.model import AgreementReport, LevelReport, RateEstimator
+from faithtui.agreement.report.settings import IntervalMethod, Level
 
 _WATCHED = {"cohen_kappa": "Cohen's kappa", "percent": "percent agreement"}
 

@@ -11,9 +11,7 @@ from faithtui.agreement.documents.wording import (
     number,
     title,
 )
-from faithtui.agreement.report.values.levels import Detection, LevelReport
-from faithtui.agreement.report.values.parts import Slice
-from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.model import AgreementReport, Detection, LevelReport, Slice
 from faithtui.domain.annotations import REASON_CODES
 
 LISTED = 200

@@ -24,7 +24,7 @@ from faithtui.agreement.documents.header import PlotFile, ReportHeader
 from faithtui.agreement.documents.markdown_report import SIGNS
 from faithtui.agreement.documents.markup import Markup, element, joined, text
 from faithtui.agreement.documents.page import report_page
-from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.model import AgreementReport
 
 NAME = "report.html"
 """What the page is called beside a report in JSON."""

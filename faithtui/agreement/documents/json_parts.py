@@ -5,16 +5,20 @@ Field by field as fixtures/agreement/report.schema.json has it.
 
 from collections.abc import Mapping, Sequence
 
-from faithtui.agreement.report.values.annotators import AnchoringReport, HumanReport
-from faithtui.agreement.report.values.levels import (
+from faithtui.agreement.report.model import (
     Agreement,
+    AnchoringReport,
+    Breakdown,
+    CalibrationReport,
     ClassReport,
+    ComparisonReport,
     Detection,
     Disagreement,
+    HumanReport,
+    ProgressReport,
     Rate,
+    UnitScoreReport,
 )
-from faithtui.agreement.report.values.parts import Breakdown, ComparisonReport, ProgressReport
-from faithtui.agreement.report.values.scores import CalibrationReport, UnitScoreReport
 from faithtui.domain.estimates import Estimate
 
 DECIMALS = 6

@@ -11,16 +11,8 @@ from faithtui.agreement.documents import json_parts as parts
 from faithtui.agreement.documents.header import PlotFile, ReportHeader
 from faithtui.agreement.documents.json_parts import Fields, Json, number
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.values.levels import LevelReport
-from faithtui.agreement.report.values.parts import Slice
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import (
-    Caution,
-    Figure,
-    IntervalMethod,
-    Level,
-    Severity,
-)
+from faithtui.agreement.report.model import AgreementReport, LevelReport, Slice
+from faithtui.agreement.report.settings import Caution, Figure, IntervalMethod, Level, Severity
 
 SCHEMA_VERSION = "1.0"
 

@@ -21,8 +21,8 @@ from faithtui.agreement.documents.blocks import (
 )
 from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.documents.page import report_page
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import Severity
+from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.settings import Severity
 from faithtui.domain.text.sanitizing import visible_line
 
 _SPECIAL = re.compile(

@@ -22,8 +22,7 @@ from faithtui.agreement.documents.wording import (
     title,
 )
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.values.levels import Coverage, LevelReport
-from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.model import AgreementReport, Coverage, LevelReport
 
 
 def opening(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:

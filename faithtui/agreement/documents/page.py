@@ -9,7 +9,7 @@ from faithtui.agreement.documents.differences import detected, where_wrong
 from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.documents.opening import opening, reviewed
 from faithtui.agreement.documents.scores import calibrated, compared, scores
-from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.model import AgreementReport
 
 
 def report_page(report: AgreementReport, header: ReportHeader) -> tuple[Block, ...]:

@@ -16,8 +16,7 @@ from faithtui.agreement.documents.plot_axes import (
     upright,
     words,
 )
-from faithtui.agreement.report.values.parts import ProgressReport
-from faithtui.agreement.report.values.scores import CalibrationReport, ThresholdReport
+from faithtui.agreement.report.model import CalibrationReport, ProgressReport, ThresholdReport
 
 _FIFTHS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 _LEFT, _TOP, _HIGH = 64.0, 20.0, 280.0

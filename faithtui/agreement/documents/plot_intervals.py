@@ -18,8 +18,7 @@ from faithtui.agreement.documents.plot_axes import (
     words,
 )
 from faithtui.agreement.documents.wording import SLICES
-from faithtui.agreement.report.values.levels import Coverage, Rate
-from faithtui.agreement.report.values.parts import Breakdown
+from faithtui.agreement.report.model import Breakdown, Coverage, Rate
 from faithtui.domain.estimates import Estimate
 
 MOST_PARTS = 20

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from faithtui.agreement.documents.blocks import Plot
 from faithtui.agreement.documents.markup import Child
 from faithtui.agreement.documents.plot_axes import LABEL, WIDTH, box, fitting, line, plot, words
-from faithtui.agreement.report.values.annotators import HumanReport, RaterReport
-from faithtui.agreement.report.values.levels import Agreement
+from faithtui.agreement.report.model import Agreement, HumanReport, RaterReport
 
 _DARKEST = 0.45
 """Opacity of the fullest cell; more would not leave its number readable."""

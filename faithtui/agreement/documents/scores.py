@@ -13,9 +13,12 @@ from faithtui.agreement.documents.wording import (
     p_value,
     row,
 )
-from faithtui.agreement.report.values.parts import ComparisonReport
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.scores import CalibrationReport, UnitScoreReport
+from faithtui.agreement.report.model import (
+    AgreementReport,
+    CalibrationReport,
+    ComparisonReport,
+    UnitScoreReport,
+)
 from faithtui.agreement.statistics.calibration import FEWEST_FOR_ECE
 
 MOST_POINTS = 40

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from faithtui.agreement.report.values.levels import LevelReport
-from faithtui.agreement.report.values.parts import Slice
+from faithtui.agreement.report.model import LevelReport, Slice
 from faithtui.domain.estimates import Estimate
 
 UNLIKE = "; counts are of the units looked at, shares are weighted by the sample"

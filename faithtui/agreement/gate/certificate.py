@@ -14,8 +14,8 @@ from operator import attrgetter
 
 from faithtui.agreement.gate.thresholds import Criterion, Measured, Outcome, Thresholds
 from faithtui.agreement.gate.transfer import Accuracy
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import AnswerReading, ClaimReading, Opinion
-from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.domain.annotations import Action
 
 SCHEMA_VERSION = 1

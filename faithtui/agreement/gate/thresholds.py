@@ -9,11 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from faithtui.agreement.confusion_matrix import FEW_ITEMS
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.report_warnings import FEW_MINORITY
-from faithtui.agreement.report.values.levels import LevelReport
-from faithtui.agreement.report.values.settings import Level
-from faithtui.agreement.statistics.table_warnings import FEW_ITEMS
+from faithtui.agreement.report.model import LevelReport
+from faithtui.agreement.report.settings import FEW_MINORITY, Level
 from faithtui.domain.estimates import Estimate, Method, Reason, Status, withheld
 
 _ROUNDING = 1e-12

@@ -3,12 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.agreement.report.values.levels import LevelReport
-from faithtui.agreement.statistics.outside_accuracy import (
-    OutsideAccuracy,
-    OutsideRate,
-    outside_rate,
-)
+from faithtui.agreement.report.model import LevelReport
+from faithtui.agreement.statistics.rates import OutsideAccuracy, OutsideRate, correct_by_accuracy
 from faithtui.domain.estimates import Estimate, Reason, withheld
 
 
@@ -62,7 +58,7 @@ def outside_score(accuracy: Accuracy, judge: Estimate, level: float) -> OutsideR
             return each.reason or Reason.NO_ITEMS
         if not each.has_interval:
             return Reason.TOO_FEW_CLUSTERS
-    return outside_rate(
+    return correct_by_accuracy(
         OutsideAccuracy(
             apparent=1 - judge.value,
             tested=judge.n,

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from statistics import fmean
 
 from faithtui.agreement.imported_scores.conventions import View
 from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.agreement.statistics import ratings
-from faithtui.agreement.statistics.alpha import MeasurementLevel
-from faithtui.agreement.statistics.figures import KAPPA, cross_table, measure
+from faithtui.agreement.statistics.coefficients import KAPPA, MeasurementLevel
+from faithtui.agreement.statistics.figures import estimate_figure
 from faithtui.agreement.statistics.intervals import Scale
-from faithtui.agreement.statistics.jackknife import measure_ratings
+from faithtui.agreement.statistics.matrices import count_matrix
+from faithtui.agreement.statistics.ratings import estimate_ratings
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, Status
 
 
@@ -55,24 +55,24 @@ def people_figures(units: Sequence[RatedUnit], view: View, level: float = LEVEL)
         view: How their labels are read.
         level: Confidence level in (0, 1) of the intervals, which leave out whole groups.
     """
-    groups = ratings.grouped_ratings(
+    groups = ratings.group_ratings(
         ((unit.group, [view.word(each) for each in unit.levels.values()]) for unit in units),
         view.categories,
     )
 
-    def figure(compute: ratings.RatingFigure, scale: Scale) -> Estimate:
-        return with_value(measure_ratings(compute, groups, scale, level), compute(groups.total))
+    def figure(compute: ratings.RatingFigure[[]], scale: Scale) -> Estimate:
+        return with_value(estimate_ratings(compute, groups, scale, level), compute(groups.total))
 
     pairs = tuple(_pairs(units, view, level))
     known = [(pair.kappa.value, pair.kappa.n) for pair in pairs if pair.kappa.value is not None]
     none = Reason.NO_VARIATION if pairs else Reason.NO_OVERLAP
-    ordinal = partial(ratings.krippendorff_alpha, level=MeasurementLevel.ORDINAL)
+    ordinal = ratings.krippendorff_alpha.bind(MeasurementLevel.ORDINAL)
     return PeopleFigures(
         view=view,
-        percent=figure(ratings.percent_agreement, Scale.LOGIT),
-        alpha_nominal=figure(ratings.krippendorff_alpha, Scale.ATANH),
+        percent=figure(ratings.percent_agreement.bind(), Scale.LOGIT),
+        alpha_nominal=figure(ratings.krippendorff_alpha.bind(), Scale.ATANH),
         alpha_ordinal=figure(ordinal, Scale.ATANH),
-        ac1=figure(ratings.gwet_ac1, Scale.ATANH),
+        ac1=figure(ratings.gwet_ac1.bind(), Scale.ATANH),
         pairs=pairs,
         mean_kappa=fmean(value for value, _ in known) if known else none,
         weighted_kappa=fmean(*zip(*known, strict=True)) if known else none,
@@ -100,7 +100,7 @@ def _pairs(units: Sequence[RatedUnit], view: View, level: float) -> list[Pair]:
             together.setdefault((first, second), []).append(reading)
     found = []
     for (first, second), readings in sorted(together.items()):
-        table = cross_table(readings, view.categories)
-        kappa = with_value(measure(KAPPA, table, level), KAPPA.compute(table.total))
+        table = count_matrix(readings, view.categories)
+        kappa = with_value(estimate_figure(KAPPA, table, level), KAPPA.compute(table.total))
         found.append(Pair(first, second, kappa))
     return found

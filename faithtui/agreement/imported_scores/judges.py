@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.imported_scores.annotators import with_value
 from faithtui.agreement.imported_scores.conventions import Convention, Pooling, View
 from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.agreement.statistics.detection import BALANCED_ACCURACY
-from faithtui.agreement.statistics.figures import Table, cross_table, measure
+from faithtui.agreement.statistics.figures import estimate_figure
+from faithtui.agreement.statistics.matrices import count_matrix
 from faithtui.agreement.statistics.ranks import auroc, auroc_estimate, spearman, spearman_estimate
 from faithtui.agreement.statistics.thresholds import (
     ChosenOn,
@@ -126,7 +128,7 @@ def _detection(
         for unit in units
     ]
     passed = sum(passes for _, _, passes in readings)
-    at_half = cross_table(
+    at_half = count_matrix(
         ((group, _word(not passes), _word(score < HALF)) for group, score, passes in readings),
         _FLAGGED,
     )
@@ -141,7 +143,7 @@ def _detection(
         passed=passed,
         failed=len(readings) - passed,
         auroc=with_value(auroc_estimate(readings, level), area),
-        balanced_accuracy=measure(BALANCED_ACCURACY, at_half, level),
+        balanced_accuracy=estimate_figure(BALANCED_ACCURACY, at_half, level),
         best_threshold=best_threshold,
         best=best,
         cross_validated=validated,
@@ -158,11 +160,13 @@ def _chosen(
         return choice, choice, undefined(choice, len(readings))
     rows = threshold_table((score, bad) for _, score, bad in unfaithful)
     row = next(row for row in rows if row.threshold == choice.threshold)
-    same = BALANCED_ACCURACY.compute(Table(_FLAGGED, ((row.tp, row.fn), (row.fp, row.tn))))
+    same = BALANCED_ACCURACY.compute(
+        ConfusionMatrix(_FLAGGED, ((row.tp, row.fn), (row.fp, row.tn)))
+    )
     if choice.chosen_on is ChosenOn.SAME_LABELS:
         validated = undefined(Reason.TOO_FEW_CLUSTERS, len(readings), choice.table.groups)
     else:
-        validated = measure(BALANCED_ACCURACY, choice.table, level)
+        validated = estimate_figure(BALANCED_ACCURACY, choice.table, level)
     return choice.threshold, same, validated
 
 

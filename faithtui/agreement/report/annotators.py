@@ -2,181 +2,171 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations, compress
-from statistics import median
-from typing import NamedTuple, TypeVar
+from functools import cached_property
+from itertools import chain, combinations
 
-from faithtui.agreement.labelled_units import ClaimReading
-from faithtui.agreement.report.level_figures import Compared
-from faithtui.agreement.report.tables import Figures
-from faithtui.agreement.report.unit_columns import ClaimColumns, OpinionColumns
-from faithtui.agreement.report.values.annotators import (
+import numpy as np
+
+from faithtui.agreement.labelled_units import ClaimReading, Opinion
+from faithtui.agreement.report.compute import FigureContext
+from faithtui.agreement.report.model import (
     AnchoringReport,
     HumanReport,
     PairReport,
     RaterReport,
 )
+from faithtui.agreement.report.units import (
+    ClaimColumns,
+    ComparedClaims,
+    map_values,
+    number_flag,
+    number_labels,
+    take_field,
+)
 from faithtui.agreement.statistics import ratings
-from faithtui.agreement.statistics.alpha import MeasurementLevel
+from faithtui.agreement.statistics.coefficients import MeasurementLevel
 from faithtui.agreement.statistics.intervals import Scale
-from faithtui.agreement.statistics.jackknife import measure_ratings
-from faithtui.agreement.statistics.shares import share_difference
-from faithtui.agreement.statistics.table_groups import cross_table
+from faithtui.agreement.statistics.matrices import (
+    Floats,
+    GroupedMatrix,
+    Ints,
+    count_matrix,
+    number_keys,
+)
+from faithtui.agreement.statistics.scores import share_difference
 from faithtui.domain.annotations import Action
-
-ValueT = TypeVar("ValueT")
 
 MOST_PAIRS = 45
 """Pairs of people listed: those of ten people. More are a table nobody reads."""
 
 
-class Given(NamedTuple):
-    """What is kept of opinions, in columns."""
+class GivenLabels:
+    """What people said of claims one by one, without final words after a talk.
 
-    reviewer: Sequence[str]
-    blind: Sequence[bool | None]
-    seconds: Sequence[float | None]
+    Args:
+        compared: What the figures of the report are about.
+    """
 
-    @classmethod
-    def of(cls, opinions: OpinionColumns) -> "Given":
-        """Let go of the rest: of a million opinions a column takes 8 MB."""
-        return cls(opinions.reviewer, opinions.blind, opinions.seconds)
+    def __init__(self, compared: ComparedClaims) -> None:
+        claims, context = compared.all, compared.context
+        inside = compared.inside
+        by_claim = [claims.opinions[place] for place in inside.tolist()]
+        numbers = np.fromiter(map(len, by_claim), np.int64, len(by_claim))
+        opinions = list(chain.from_iterable(by_claim))
+        owners = np.repeat(np.arange(len(by_claim)), numbers)
 
-
-class Said:
-    """What people said of claims one by one, without final words after a talk."""
-
-    def __init__(self, compared: Compared) -> None:
-        """Put the opinions on the claims that the figures are about into columns."""
-        figures, claims = compared.figures, compared.inside
-        numbers = [*map(len, claims.opinions)]
-        owners: Sequence[int] = range(len(numbers))
-        """Place of the claim of each opinion."""
-        if set(numbers) != {1}:
-            owners = [place for place, number in enumerate(numbers) for _ in range(number)]
-        opinions = OpinionColumns.of(chain.from_iterable(claims.opinions))
-        self.came = (
-            opinions.order
-            if isinstance(owners, range)
-            else [max([each.order for each in said], default=0) for said in claims.opinions]
-        )
+        fields = Opinion._fields
+        orders = np.array(take_field(opinions, fields, "order"), np.int64)
+        self.came: Ints = np.zeros(len(by_claim), np.int64)
         """Place in the log of the last verdict that each claim's consensus rests on."""
+        np.maximum.at(self.came, owners, orders)
         # Of a million opinions hardly any has a code.
-        coded = zip(opinions.code, owners, strict=True) if any(opinions.code) else ()
-        self.coded = [(code, place) for code, place in coded if code is not None]
-        """Reason codes, and the place of the claim that each is about."""
-        if Action.ADJUDICATED in opinions.action:
-            own = [action is not Action.ADJUDICATED for action in opinions.action]
-            owners, opinions = list(compress(owners, own)), opinions.where(own)
-        self.opinions = Given.of(opinions)
-        """All of them, words that are no label of the metric included."""
-        known = set(figures.categories)
-        if not known.issuperset(opinions.verdict):
-            valid = [verdict in known for verdict in opinions.verdict]
-            owners, opinions = list(compress(owners, valid)), opinions.where(valid)
-        self.valid = Given.of(opinions)
-        """Those that are a label of the metric."""
-        # Where one person labelled, what people say is what that person says.
-        alike = isinstance(owners, range) and opinions.verdict == claims.human
-        self.units = (
-            compared.units
-            if alike
-            else figures.units(
-                [claims.group[place] for place in owners],
-                opinions.verdict,
-                [str(claims.judge[place]) for place in owners],
-                [claims.stratum[place] for place in owners] if figures.frame is not None else (),
-            )
+        codes = take_field(opinions, fields, "code")
+        coded = [place for place, code in enumerate(codes) if code is not None]
+        self.codes: list[str] = [codes[place] for place in coded]
+        self.coded: Ints = owners[coded]
+        """Place of the claim that each code is about, among those the figures are about."""
+        is_final = map_values(
+            take_field(opinions, fields, "action"), lambda action: action is Action.ADJUDICATED
         )
+        own = np.flatnonzero(is_final == 0)
+        reviewers, self.names = number_keys(take_field(opinions, fields, "reviewer"))
+        self.reviewers: Ints = reviewers[own]
+        """Who gave each opinion, by place in `names`; words that are no label included."""
+        blind = map_values(take_field(opinions, fields, "blind"), number_flag)
+        self.blind: Ints = blind[own]
+        self.seconds: Floats = np.array(take_field(opinions, fields, "seconds"), np.float64)[own]
+        """NaN where none were taken."""
+        verdicts = number_labels(take_field(opinions, fields, "verdict"), context.categories)
+        valid = own[verdicts[own] >= 0]
+        self.valid_reviewers: Ints = reviewers[valid]
+        """The same of opinions that are a label of the metric."""
+        self.valid_blind: Ints = blind[valid]
+        self.units = compared.pair_up(inside[owners[valid]], verdicts[valid])
         """The valid ones beside the judge."""
-        self.part = compared.part if alike else figures.part(self.units)
-        """Their tables by group."""
+        self.context = context
+
+    @cached_property
+    def part(self) -> GroupedMatrix:
+        """Them by group."""
+        return self.context.count_part(self.units)
 
 
-def rater_reports(said: Said, figures: Figures) -> tuple[RaterReport, ...]:
+def report_raters(given: GivenLabels) -> tuple[RaterReport, ...]:
     """Hold the judge against each person, by name."""
-    own = _by_reviewer(said.opinions.reviewer)
-    places = _by_reviewer(said.valid.reviewer)
-    agreed = figures.agreed_cells
+    context, count = given.context, len(given.names)
+    wholes = context.count_parts(given.units, given.valid_reviewers, count)
+    differs = ~context.is_agreed(given.units)
+    labels = np.bincount(given.reviewers, minlength=count).tolist()
+    blind = np.bincount(given.reviewers[given.blind == 1], minlength=count).tolist()
+    overrides = np.bincount(given.valid_reviewers[differs], minlength=count).tolist()
     found = []
-    for reviewer in sorted(own):
-        blind = _taken(said.opinions.blind, own[reviewer])
-        seconds = _taken(said.opinions.seconds, own[reviewer])
-        mine = places.get(reviewer, ())
-        alone = len(mine) == len(said.units)
-        units = said.units if alone else said.units.taken(mine)
-        timed = [each for each in seconds if each is not None]
+    for reviewer, number in sorted((name, number) for number, name in enumerate(given.names)):
+        if not labels[number]:
+            continue
+        seconds = given.seconds[given.reviewers == number]
+        timed = seconds[~np.isnan(seconds)]
         found.append(
             RaterReport(
                 reviewer=reviewer,
-                labels=len(blind),
-                blind=blind.count(True),
-                overrides=sum([cell not in agreed for cell in units.cells]),
-                median_s=median(timed) if timed else None,
-                agreement=figures.agreement(said.part if alone else figures.part(units)),
+                labels=labels[number],
+                blind=blind[number],
+                overrides=overrides[number],
+                median_s=float(np.median(timed)) if len(timed) else None,
+                agreement=context.compute_agreement(wholes[number]),
             )
         )
     return tuple(found)
 
 
-def _taken(column: Sequence[ValueT], places: Sequence[int]) -> Sequence[ValueT]:
-    """Take what is at some places; a range is all of them."""
-    return column if isinstance(places, range) else [column[place] for place in places]
-
-
-def _by_reviewer(reviewers: Sequence[str]) -> dict[str, Sequence[int]]:
-    """Give the places of each person; a range if there is only one."""
-    names = set(reviewers)
-    if len(names) == 1:
-        return {name: range(len(reviewers)) for name in names}
-    found: dict[str, list[int]] = {name: [] for name in names}
-    for place, name in enumerate(reviewers):
-        found[name].append(place)
-    return {**found}
-
-
-def human_report(claims: ClaimColumns, figures: Figures) -> HumanReport | None:
+def report_humans(claims: ClaimColumns, context: FigureContext) -> HumanReport | None:
     """Compare people with each other; None unless two of them labelled the same unit.
 
     The judge does not enter, and every unit counts once: who labels a second time is not drawn by
     the sample's design.
     """
-    numbers = [*map(len, claims.opinions)]
-    if max(numbers, default=0) < 2:
-        return None
+    numbers = map(len, claims.opinions)
     several = [claim for claim, number in zip(claims.rows, numbers, strict=True) if number > 1]
-    shared = [(claim.group, words) for claim in several if len(words := _words(claim, figures)) > 1]
+    shared = [
+        (claim.group, words) for claim in several if len(words := _list_words(claim, context)) > 1
+    ]
     if not shared:
         return None
-    whole = ratings.grouped_ratings(
-        ((group, [word for _, word in words]) for group, words in shared), figures.categories
+    whole = ratings.group_ratings(
+        ((group, [word for _, word in words]) for group, words in shared), context.categories
     )
-    level = figures.settings.level
-    measured = MeasurementLevel.ORDINAL if figures.settings.ordinal else MeasurementLevel.NOMINAL
+    level = context.settings.level
+    measured = MeasurementLevel.ORDINAL if context.settings.ordinal else MeasurementLevel.NOMINAL
     return HumanReport(
-        raters=len({reviewer for claim in claims.rows for reviewer, _ in _words(claim, figures)}),
-        units=len(shared),
-        percent=measure_ratings(ratings.percent_agreement, whole, Scale.LOGIT, level),
-        krippendorff_alpha=measure_ratings(
-            lambda found: ratings.krippendorff_alpha(found, measured), whole, Scale.ATANH, level
+        raters=len(
+            {reviewer for claim in claims.rows for reviewer, _ in _list_words(claim, context)}
         ),
-        gwet_ac1=measure_ratings(ratings.gwet_ac1, whole, Scale.ATANH, level),
-        fleiss_kappa=measure_ratings(ratings.fleiss_kappa, whole, Scale.ATANH, level),
-        pairs=tuple(_pairs(shared, figures)),
+        units=len(shared),
+        percent=ratings.estimate_ratings(
+            ratings.percent_agreement.bind(), whole, Scale.LOGIT, level
+        ),
+        krippendorff_alpha=ratings.estimate_ratings(
+            ratings.krippendorff_alpha.bind(measured), whole, Scale.ATANH, level
+        ),
+        gwet_ac1=ratings.estimate_ratings(ratings.gwet_ac1.bind(), whole, Scale.ATANH, level),
+        fleiss_kappa=ratings.estimate_ratings(
+            ratings.fleiss_kappa.bind(), whole, Scale.ATANH, level
+        ),
+        pairs=tuple(_report_pairs(shared, context)),
     )
 
 
-def _words(claim: ClaimReading, figures: Figures) -> list[tuple[str, str]]:
+def _list_words(claim: ClaimReading, context: FigureContext) -> list[tuple[str, str]]:
     """List who said what of a claim, in words of the metric."""
     return [
         (each.reviewer, each.verdict)
         for each in claim.opinions
-        if each.action is not Action.ADJUDICATED and each.verdict in figures.categories
+        if each.action is not Action.ADJUDICATED and each.verdict in context.categories
     ]
 
 
-def _pairs(
-    shared: Sequence[tuple[str, list[tuple[str, str]]]], figures: Figures
+def _report_pairs(
+    shared: Sequence[tuple[str, list[tuple[str, str]]]], context: FigureContext
 ) -> Iterator[PairReport]:
     found: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
     for group, words in shared:
@@ -184,11 +174,11 @@ def _pairs(
             found[first, second].append((group, one, other))
     most = Counter({pair: len(rows) for pair, rows in found.items()}).most_common(MOST_PAIRS)
     for pair in sorted(pair for pair, _ in most):
-        whole = cross_table(found[pair], figures.categories)
-        yield PairReport(*pair, figures.agreement(whole))
+        whole = count_matrix(found[pair], context.categories)
+        yield PairReport(*pair, context.compute_agreement(whole))
 
 
-def anchoring_report(said: Said, figures: Figures) -> AnchoringReport | None:
+def report_anchoring(given: GivenLabels) -> AnchoringReport | None:
     """Compare verdicts given blind with verdicts given with the judge's word in view.
 
     Both weigh as the sample has it.
@@ -196,26 +186,21 @@ def anchoring_report(said: Said, figures: Figures) -> AnchoringReport | None:
     Returns:
         None unless there are both.
     """
-    known = said.valid.blind
-    # Of a million labels most often all are of one kind, and nothing is to be compared.
-    if True not in known or False not in known:
+    context, units = given.context, given.units
+    is_blind, is_shown = given.valid_blind == 1, given.valid_blind == 0
+    if not is_blind.any() or not is_shown.any():
         return None
-    blind = said.units.taken([place for place, each in enumerate(known) if each is True])
-    shown = said.units.taken([place for place, each in enumerate(known) if each is False])
-    agreed = figures.agreed_cells
+    weights = context.weigh_units(units)
+    counted = (is_blind | is_shown) & (weights > 0)
+    blind, shown = (
+        context.compute_agreement(context.count_part(units.take(np.flatnonzero(each))))
+        for each in (is_blind, is_shown)
+    )
     difference = share_difference(
-        (
-            (group, is_shown, cell in agreed, weight)
-            for is_shown, units in ((True, shown), (False, blind))
-            for group, cell, weight in zip(
-                units.groups, units.cells, figures.weights(units), strict=True
-            )
-            if weight
-        ),
-        figures.settings.level,
+        units.groups[counted],
+        is_shown[counted],
+        context.is_agreed(units)[counted],
+        weights[counted],
+        context.settings.level,
     )
-    return AnchoringReport(
-        blind=figures.agreement(figures.part(blind)),
-        shown=figures.agreement(figures.part(shown)),
-        difference=difference,
-    )
+    return AnchoringReport(blind=blind, shown=shown, difference=difference)

@@ -8,31 +8,30 @@ person's verdict is counted in the coverage and enters no figure.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress
 
+from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode
 from faithtui.agreement.labelled_units import ClaimReading, RunReadings
-from faithtui.agreement.report.annotators import Said, anchoring_report, human_report, rater_reports
-from faithtui.agreement.report.judge_comparison import PairedUnit, comparisons, weighed
-from faithtui.agreement.report.judge_scores import (
-    answer_scores,
-    calibration_report,
-    unit_score_reports,
+from faithtui.agreement.report.annotators import (
+    GivenLabels,
+    report_anchoring,
+    report_humans,
+    report_raters,
 )
-from faithtui.agreement.report.level_figures import (
-    CLAIM,
-    Compared,
-    answer_level_report,
-    claim_level_report,
+from faithtui.agreement.report.compare import PairedUnit, compare_judges, weigh_pairs
+from faithtui.agreement.report.headline import write_headline
+from faithtui.agreement.report.levels import report_answers, report_claims, update_points
+from faithtui.agreement.report.model import CLAIM, AgreementReport, primary_level
+from faithtui.agreement.report.raters import Steadiness
+from faithtui.agreement.report.scores import (
+    report_answer_scores,
+    report_calibration,
+    report_consistency,
+    report_unit_scores,
 )
-from faithtui.agreement.report.report_warnings import cautions, headline
-from faithtui.agreement.report.self_consistency import Steadiness
-from faithtui.agreement.report.slices import breakdowns, progress
-from faithtui.agreement.report.unit_columns import ClaimColumns
-from faithtui.agreement.report.values.report import AgreementReport, primary_level
-from faithtui.agreement.report.values.scores import Consistency
-from faithtui.agreement.report.values.settings import ReportSettings
-from faithtui.agreement.statistics.figures import share
-from faithtui.agreement.statistics.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.slices import break_down, report_progress
+from faithtui.agreement.report.units import ComparedClaims
+from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.integrity.run_summary import Soundness
@@ -99,7 +98,9 @@ class Prepared:
             for name in labels.names
         }
         """What each label of the metric is read as."""
-        self.compared = Compared(self.read(readings.claims), self.labels, readings.design, wanted)
+        self.compared = ComparedClaims(
+            self.read(readings.claims), self.labels, readings.design, wanted
+        )
 
     @cached_property
     def by_claim(self) -> Mapping[ClaimId, ClaimReading]:
@@ -138,7 +139,7 @@ class Prepared:
             )
             for each in units
         )
-        return weighed(read, self.compared)
+        return weigh_pairs(read, self.compared)
 
 
 _TWO = LabelSet(
@@ -192,49 +193,60 @@ def report_of(
     """Compare a run's judge with people; see `agreement_report`."""
     who = judged or Judged()
     readings, rule, compared = prepared.readings, prepared.rule, prepared.compared
-    figures, wanted = compared.figures, compared.figures.settings
-    claim_level = claim_level_report(compared, prepared.passing, who.unit)
-    # After resampling, which takes most memory.
-    said = Said(compared)
+    context, wanted = compared.context, compared.settings
+    claim_level = report_claims(compared, prepared.passing, who.unit)
+    given = GivenLabels(compared)
     # A metric that judges whole answers has all of them, rated or not, among its claims.
     answers, unrated = ((), ()) if who.answers_are_claims else (readings.answers, readings.unrated)
-    answer_level = answer_level_report(answers, unrated, rule, wanted)
+    answer_level = report_answers(answers, unrated, rule, wanted)
     found = AgreementReport(
-        headline="",
+        headline=write_headline(primary_level(claim_level, answer_level), who.judge),
         warnings=(),
         claims=claim_level,
         answers=answer_level,
-        scores=answer_scores(readings.answers, rule, wanted.level),
-        unit_scores=unit_score_reports(readings.scores, rule, readings.design, wanted),
-        consistency=_consistency(compared.all, wanted.level),
-        raters=rater_reports(said, figures),
-        humans=human_report(compared.all, figures),
-        anchoring=anchoring_report(said, figures),
+        scores=report_answer_scores(readings.answers, rule, wanted.level),
+        unit_scores=report_unit_scores(readings.scores, rule, readings.design, wanted),
+        consistency=report_consistency(compared.all, wanted.level),
+        raters=report_raters(given),
+        humans=report_humans(compared.all, context),
+        anchoring=report_anchoring(given),
         repeats=repeats,
-        calibration=calibration_report(compared, who.confidence),
-        breakdowns=breakdowns(compared, said, who.metric, who.judge),
+        calibration=report_calibration(compared, who.confidence),
+        breakdowns=break_down(compared, given, who.metric, who.judge),
         comparison=None
         if other is None
-        else comparisons([(who.judge, other.name, prepared.paired(other.units))], figures)[0],
-        progress=progress(compared, said),
+        else compare_judges([(who.judge, other.name, prepared.paired(other.units))], context)[0],
+        progress=report_progress(compared, given),
         settings=wanted,
         passing=rule.passing,
         bar=rule.bar,
     )
     return replace(
-        found,
-        headline=headline(primary_level(claim_level, answer_level), who.judge),
-        warnings=cautions(found, who.soundness, who.integrity, who.unfinished),
+        found, warnings=list_warnings(found, who.soundness, who.integrity, who.unfinished)
     )
 
 
-def _consistency(claims: ClaimColumns, level: float) -> Consistency:
-    repeated: list[tuple[str, bool]] = []
-    if max(claims.windows, default=0) > 1:
-        several = [windows > 1 for windows in claims.windows]
-        repeated += compress(zip(claims.group, claims.steady, strict=True), several)
-    return Consistency(
-        repeated=len(repeated),
-        steady=sum(steady for _, steady in repeated),
-        share=share(repeated, level),
+def with_points(
+    prepared: Prepared,
+    report: AgreementReport,
+    before: Sequence[ClaimReading],
+    after: Sequence[ClaimReading],
+    judge: str = "",
+) -> AgreementReport:
+    """Bring the figures of claims up to date without intervals, which take longer.
+
+    The time it takes depends on the number of changed claims alone. Rates, people, parts, scores
+    and progress stay as they were.
+
+    Args:
+        prepared: What the report was computed from.
+        report: As it was.
+        before: Claims as they were read for it.
+        after: The same claims, as people label them now.
+        judge: Name of the judge, for the headline.
+    """
+    old, new = prepared.read(before), prepared.read(after)
+    level = update_points(prepared.compared, report.claims, old, new)
+    return replace(
+        report, claims=level, headline=write_headline(primary_level(level, report.answers), judge)
     )

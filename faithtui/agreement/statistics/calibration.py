@@ -5,17 +5,15 @@ the error that chance alone would give, and not at all where it cannot be told f
 """
 
 import math
-import random
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
-from operator import itemgetter
 
-from faithtui.agreement.statistics.intervals import wilson
-from faithtui.agreement.statistics.score_differences import mean_estimate
+import numpy as np
+
+from faithtui.agreement.statistics.intervals import wilson_interval
+from faithtui.agreement.statistics.matrices import Flags, Floats, Ints
+from faithtui.agreement.statistics.scores import mean_estimate
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 
 MOST_BINS = 10
@@ -33,10 +31,6 @@ Units = Sequence[tuple[float, bool]]
 
 Weights = Sequence[float]
 """How many units each stands for, above 0; (): each for itself."""
-
-_Alike = tuple[float, bool, float, int]
-"""Probability, whether it came true, weight, and how many units there are of that: judges state few
-probabilities, and of a hundred thousand units few differ."""
 
 
 class Norm(StrEnum):
@@ -104,41 +98,57 @@ class Calibration:
         )
 
 
-def calibration(
-    groups: Sequence[str],
-    stated: Sequence[float],
-    came: Sequence[bool],
+@dataclass(frozen=True, slots=True, eq=False)
+class _Alike:
+    """Units with the same probability, outcome and weight, sorted by these."""
+
+    stated: Floats
+    came: Flags
+    weights: Floats
+    times: Ints
+
+    @property
+    def mass(self) -> Floats:
+        """What the units of each kind stand for together."""
+        return self.weights * self.times
+
+
+def calibrate(
+    groups: Ints,
+    stated: Floats,
+    came: Flags,
     level: float = LEVEL,
     *,
-    weights: Weights = (),
+    weights: Floats | None = None,
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> Calibration:
     """Compare stated probabilities with what came true.
 
     Args:
-        groups: Of each unit.
-        stated: Probability of each unit.
+        groups: Number of each unit's group, from 0, without gaps; shape (units,).
+        stated: Probability of each unit, in [0, 1].
         came: Whether it came true.
-        weights: Of a sample: one over each unit's probability of being drawn.
         level: Confidence level in (0, 1).
+        weights: Of a sample: one over each unit's probability of being drawn; None: each unit
+            stands for itself.
         draws: Simulated judges behind the noise floor.
         seed: Of the simulation.
     """
-    columns = (stated, came, weights) if weights else (stated, came)
-    counts = sorted(Counter(zip(*columns, strict=True)).items())
-    rows = [(row[0], row[1], row[2] if weights else 1.0, times) for row, times in counts]
-    bins = _equal_mass_bins(rows, MOST_BINS, level)
-    place_of = {row: place for place, (row, _) in enumerate(counts)}
-    places = [*map(place_of.__getitem__, zip(*columns, strict=True))]
-    squares = [((p - was) ** 2, weight) for p, was, weight, _ in rows]
+    by = np.ones(len(stated)) if weights is None else weights
+    # Sorted once: neither bins nor sums may depend on the order of the units.
+    order = np.lexsort((by, came, stated))
+    groups, stated, came, by = groups[order], stated[order], came[order], by[order]
+    rows = _count_alike(stated, came, by)
+    shared = _share_out(rows, MOST_BINS)
+    bins = _make_bins(rows, shared, level)
     return Calibration(
         n=len(stated),
-        brier=mean_estimate(groups, places, squares, level),
-        skill=_skill(rows),
+        brier=mean_estimate(groups, (stated - came) ** 2, by, level),
+        skill=_compute_skill(rows),
         bins=bins,
         error=calibration_error(bins) if bins else None,
-        floor=_floor(rows, MOST_BINS, draws, seed, weighted=bool(weights)) if bins else None,
+        floor=_simulate_floor(rows, shared, draws, seed) if bins else None,
     )
 
 
@@ -149,31 +159,31 @@ def brier(units: Units, weights: Weights = ()) -> Point:
         Brier 1950, Monthly Weather Review 78:1-3, counting one of the two classes; his own score,
         which counts both, is twice that.
     """
-    return _brier(_rows(units, weights))
+    return _compute_brier(_alike(units, weights))
 
 
-def _brier(rows: Sequence[_Alike]) -> Point:
-    if not rows:
+def _compute_brier(rows: _Alike) -> Point:
+    if not len(rows.times):
         return Reason.NO_ITEMS
-    squares = math.fsum(times * by * (p - came) ** 2 for p, came, by, times in rows)
-    return squares / _weight(rows)
+    return float(rows.mass @ (rows.stated - rows.came) ** 2) / math.fsum(rows.mass)
 
 
 def brier_skill(units: Units, weights: Weights = ()) -> Point:
     """Compute by what part the score is better than that of always stating the base rate.
 
-    Undefined when nothing or everything came true.
+    At most 1; undefined without units (`NO_ITEMS`), and when nothing or everything came true
+    (`ONE_CLASS_ONLY`).
     """
-    return _skill(_rows(units, weights))
+    return _compute_skill(_alike(units, weights))
 
 
-def _skill(rows: Sequence[_Alike]) -> Point:
-    score = _brier(rows)
+def _compute_skill(rows: _Alike) -> Point:
+    score = _compute_brier(rows)
     if isinstance(score, Reason):
         return score
-    if len({came for _, came, *_ in rows}) < 2:
+    if rows.came.all() or not rows.came.any():
         return Reason.ONE_CLASS_ONLY
-    base = _weight(row for row in rows if row[1]) / _weight(rows)
+    base = math.fsum(rows.mass[rows.came]) / math.fsum(rows.mass)
     return 1 - score / (base * (1 - base))
 
 
@@ -181,15 +191,19 @@ def equal_width_bins(units: Units, count: int, level: float = LEVEL) -> tuple[Bi
     """Sort units into bins of equal width over [0, 1]; empty ones are left out.
 
     A bin includes its upper edge, and the first one also 0.
+
+    Args:
+        units: Any order.
+        count: Bins, at least 1.
+        level: Confidence level of the limits, in (0, 1).
     """
-    edges = [edge / count for edge in range(1, count)]
-    placed: dict[int, list[_Alike]] = {}
-    for row in _rows(units):
-        placed.setdefault(bisect_left(edges, row[0]), []).append(row)
-    bounds = [0.0, *edges, 1.0]
+    rows = _alike(units)
+    edges = np.arange(1, count) / count
+    places = np.searchsorted(edges, rows.stated)
+    bounds = [0.0, *edges.tolist(), 1.0]
     return tuple(
-        _bin(members, bounds[place], bounds[place + 1], level)
-        for place, members in sorted(placed.items())
+        _make_bin(rows, places == place, bounds[place], bounds[place + 1], level)
+        for place in np.unique(places).tolist()
     )
 
 
@@ -204,13 +218,17 @@ def equal_mass_bins(
         level: Confidence level of the limits, in (0, 1).
         weights: Of the units; they do not change which bin a unit is in.
     """
-    return _equal_mass_bins(_rows(units, weights), most, level)
+    rows = _alike(units, weights)
+    return _make_bins(rows, _share_out(rows, most), level)
 
 
-def _equal_mass_bins(rows: Sequence[_Alike], most: int, level: float) -> tuple[Bin, ...]:
-    return tuple(
-        _bin(members, members[0][0], members[-1][0], level) for members in _equal_mass(rows, most)
-    )
+def _make_bins(rows: _Alike, shared: Ints, level: float) -> tuple[Bin, ...]:
+    found = []
+    for place in np.unique(shared).tolist():
+        members = shared == place
+        inside = rows.stated[members]
+        found.append(_make_bin(rows, members, float(inside[0]), float(inside[-1]), level))
+    return tuple(found)
 
 
 def calibration_error(bins: Sequence[Bin], norm: Norm = Norm.L1) -> float:
@@ -224,15 +242,15 @@ def calibration_error(bins: Sequence[Bin], norm: Norm = Norm.L1) -> float:
         Naeini, Cooper & Hauskrecht 2015, AAAI, 2901-2907; the norms of torchmetrics,
         BinaryCalibrationError.
     """
-    whole = math.fsum(each.weight for each in bins)
-    gaps = [(each.weight / whole, abs(each.mean - each.observed)) for each in bins]
+    weights = np.array([each.weight for each in bins])
+    gaps = np.array([abs(each.mean - each.observed) for each in bins])
     match norm:
         case Norm.L1:
-            return math.fsum(weight * gap for weight, gap in gaps)
+            return float(weights @ gaps / weights.sum())
         case Norm.L2:
-            return math.sqrt(math.fsum(weight * gap * gap for weight, gap in gaps))
+            return math.sqrt(weights @ gaps**2 / weights.sum())
         case Norm.MAX:
-            return max(gap for _, gap in gaps)
+            return float(gaps.max())
 
 
 def noise_floor(
@@ -252,68 +270,69 @@ def noise_floor(
         draws: How often everything is drawn anew.
         seed: The same seed gives the same floor.
     """
-    return _floor(_rows(units, weights), most, draws, seed, weighted=bool(weights))
+    rows = _alike(units, weights)
+    return _simulate_floor(rows, _share_out(rows, most), draws, seed)
 
 
-def _floor(
-    rows: Sequence[_Alike], most: int, draws: int, seed: int, *, weighted: bool
-) -> NoiseFloor:
-    chance = random.Random(seed)
-    whole = _weight(rows)
-    totals = [0.0] * draws
-    for members in _equal_mass(rows, most):
-        expected = math.fsum(times * by * p for p, _, by, times in members)
-        sd = math.sqrt(math.fsum(times * by * by * p * (1 - p) for p, _, by, times in members))
-        most_of_it = _weight(members)
-        one_by_one: list[tuple[float, float]] = []
-        if _size(members) <= _EXACT:
-            one_by_one = [(p, by) for p, _, by, times in members for _ in range(times)]
-        for draw in range(draws):
-            if one_by_one:
-                came = sum(by for p, by in one_by_one if chance.random() < p)
-            else:
-                came = chance.gauss(expected, sd)
-                came = min(max(came if weighted else round(came), 0), most_of_it)
-            totals[draw] += abs(came - expected) / whole
-    totals.sort()
-    return NoiseFloor(math.fsum(totals) / draws, totals[math.ceil(0.95 * draws) - 1])
+def _simulate_floor(rows: _Alike, shared: Ints, draws: int, seed: int) -> NoiseFloor:
+    generator = np.random.Generator(np.random.PCG64(seed))
+    totals = np.zeros(draws)
+    for place in np.unique(shared).tolist():
+        members = shared == place
+        p, by, times = rows.stated[members], rows.weights[members], rows.times[members]
+        expected = float(times * by @ p)
+        if times.sum() <= _EXACT:
+            each, weights = np.repeat(p, times), np.repeat(by, times)
+            came = (generator.random((draws, len(each))) < each) @ weights
+        else:
+            sd = math.sqrt(float(times * by**2 @ (p * (1 - p))))
+            came = generator.normal(expected, sd, draws)
+            # Where each unit stands for itself, whole ones come true.
+            came = np.clip(came if (by != 1).any() else np.round(came), 0, times @ by)
+        totals += np.abs(came - expected)
+    totals = np.sort(totals / rows.mass.sum())
+    return NoiseFloor(float(totals.mean()), float(totals[math.ceil(0.95 * draws) - 1]))
 
 
-def _rows(units: Units, weights: Weights = ()) -> list[_Alike]:
-    """Count units that are alike, sorted."""
-    by = weights or [1.0] * len(units)
-    weighed = Counter((p, came, weight) for (p, came), weight in zip(units, by, strict=True))
-    return sorted((*row, times) for row, times in weighed.items())
+def _alike(units: Units, weights: Weights = ()) -> _Alike:
+    stated = np.array([p for p, _ in units], np.float64)
+    came = np.array([was for _, was in units], np.bool_)
+    by = np.array(weights, np.float64) if len(weights) else np.ones(len(units))
+    order = np.lexsort((by, came, stated))
+    return _count_alike(stated[order], came[order], by[order])
 
 
-def _weight(rows: Iterable[_Alike]) -> float:
-    return math.fsum(times * weight for *_, weight, times in rows)
+def _count_alike(stated: Floats, came: Flags, weights: Floats) -> _Alike:
+    """Count sorted units that are alike: judges state few probabilities."""
+    rows = stated, came, weights
+    first = np.ones(len(stated), np.bool_)
+    if len(stated):
+        first[1:] = np.logical_or.reduce([row[1:] != row[:-1] for row in rows])
+    starts = np.flatnonzero(first)
+    times = np.diff(np.append(starts, len(stated)))
+    return _Alike(rows[0][starts], rows[1][starts], rows[2][starts], times)
 
 
-def _size(rows: Iterable[_Alike]) -> int:
-    return sum(times for *_, times in rows)
+def _share_out(rows: _Alike, most: int) -> Ints:
+    """Say to which of the bins of equal mass each row goes; shape (rows,).
 
-
-def _equal_mass(rows: Sequence[_Alike], most: int) -> list[list[_Alike]]:
-    """Share sorted rows out; equal probabilities go where the middle one of them belongs."""
-    n = _size(rows)
+    Equal probabilities go where the middle one of them belongs.
+    """
+    n = int(rows.times.sum())
     count = min(most, math.isqrt(n))
-    bins: dict[int, list[_Alike]] = {}
-    placed = 0
-    for _, same in groupby(rows, key=itemgetter(0)):
-        members = list(same)
-        size = _size(members)
-        place = (2 * placed + size - 1) * count // (2 * n)
-        bins.setdefault(place, []).extend(members)
-        placed += size
-    return list(bins.values())
+    _, which = np.unique(rows.stated, return_inverse=True)
+    sizes = np.bincount(which, weights=rows.times).astype(np.int64)
+    placed = np.cumsum(sizes) - sizes
+    places = (2 * placed + sizes - 1) * count // max(1, 2 * n)
+    return np.asarray(places[which])
 
 
-def _bin(members: Sequence[_Alike], low: float, high: float, level: float) -> Bin:
-    weight = _weight(members)
-    observed = _weight(row for row in members if row[1]) / weight
-    mean = math.fsum(times * by * p for p, _, by, times in members) / weight
+def _make_bin(rows: _Alike, members: Flags, low: float, high: float, level: float) -> Bin:
+    mass, times = rows.mass[members], rows.times[members]
+    weight = math.fsum(mass)
+    observed = math.fsum(mass[rows.came[members]]) / weight
+    mean = float(mass @ rows.stated[members]) / weight
     # As many equal units as would be as sure (Kish 1965, Survey Sampling, 11.7).
-    sure = weight**2 / math.fsum(times * by * by for *_, by, times in members)
-    limits = wilson(observed, sure, level)
-    return Bin(low, high, _size(members), mean, observed, *limits, weight=weight)
+    sure = weight**2 / float(mass @ rows.weights[members])
+    limits = wilson_interval(observed, sure, level)
+    return Bin(low, high, int(times.sum()), mean, observed, *limits, weight=weight)

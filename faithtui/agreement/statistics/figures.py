@@ -1,105 +1,218 @@
-"""How far two raters agree: figures of a table with their intervals.
+"""What a figure of confusion matrices is: a formula, why it may have no value, and its interval.
 
-The formulas live in `statistics`, the tables in `statistics.tables`; a figure without a value is a
-`Reason`.
+Intervals leave out one group at a time, all groups in one pass.
 """
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Concatenate, Generic, ParamSpec, overload
 
-from faithtui.agreement.statistics.alpha import krippendorff_alpha
-from faithtui.agreement.statistics.category_weights import Disagreement
-from faithtui.agreement.statistics.coefficients import (
-    brennan_prediger,
-    chance_agreement,
-    cohen_kappa,
-    gwet_ac1,
-    marginal_distance,
-    percent_agreement,
-    scott_pi,
-    specific_agreement,
+import numpy as np
+import numpy.typing as npt
+
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
+from faithtui.agreement.statistics.intervals import Scale, make_estimate
+from faithtui.agreement.statistics.matrices import (
+    Floats,
+    GroupedMatrix,
+    MatrixStack,
+    count_alike,
+    count_cells,
+    number_keys,
 )
-from faithtui.agreement.statistics.intervals import Scale
-from faithtui.agreement.statistics.jackknife import Statistic, measure
-from faithtui.agreement.statistics.packing import PackedGroups
-from faithtui.agreement.statistics.table_groups import GroupedTable, cross_table, table_of_kinds
-from faithtui.agreement.statistics.tables import Counted, Counts, Table
-from faithtui.domain.estimates import LEVEL, Estimate
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
 
-__all__ = [
-    "AC1",
-    "ALPHA",
-    "BRENNAN_PREDIGER",
-    "KAPPA",
-    "PERCENT",
-    "SCOTT_PI",
-    "Counts",
-    "GroupedTable",
-    "Statistic",
-    "Table",
-    "chance_agreement",
-    "cohen_kappa",
-    "cross_table",
-    "gwet_ac1",
-    "krippendorff_alpha",
-    "marginal_distance",
-    "measure",
-    "percent_agreement",
-    "share",
-    "share_of_kinds",
-    "specific",
-    "weighted_kappa",
-]
+OptionsP = ParamSpec("OptionsP")
+
+WhyUndefined = Reason | Callable[[MatrixStack], Reason]
+"""Why a figure of a matrix with units has no value."""
 
 
-def share(flags: Iterable[tuple[str, bool]], level: float = LEVEL) -> Estimate:
+class Figure(Generic[OptionsP]):
+    """A figure of a confusion matrix, or of many at once.
+
+    Of a `ConfusionMatrix` it is a number or the reason why there is none: `NO_ITEMS` without units,
+    else the figure's own reason. Of a `MatrixStack` it is an array of the stack's shape, NaN where
+    there is no value.
+
+    Args:
+        compute: The formula, for stacks.
+        why: Why it has no value where there are units.
+    """
+
+    def __init__(
+        self, compute: Callable[Concatenate[MatrixStack, OptionsP], Floats], why: WhyUndefined
+    ) -> None:
+        self._compute = compute
+        self.why = why
+        self.__doc__ = compute.__doc__
+        self.__name__ = getattr(compute, "__name__", "")
+
+    @overload
+    def __call__(
+        self, of: ConfusionMatrix[float], *options: OptionsP.args, **named: OptionsP.kwargs
+    ) -> Point: ...
+    @overload
+    def __call__(
+        self, of: MatrixStack, *options: OptionsP.args, **named: OptionsP.kwargs
+    ) -> Floats: ...
+    def __call__(
+        self,
+        of: ConfusionMatrix[float] | MatrixStack,
+        *options: OptionsP.args,
+        **named: OptionsP.kwargs,
+    ) -> Point | Floats:
+        """Compute it."""
+        if isinstance(of, MatrixStack):
+            return self._compute(of, *options, **named)
+        stack = MatrixStack(of.counts)
+        return self._point(stack, self._compute(stack, *options, **named))
+
+    def bind(self, *options: OptionsP.args, **named: OptionsP.kwargs) -> "Figure[[]]":
+        """Fix the options."""
+        compute = self._compute
+        return Figure(lambda of: compute(of, *options, **named), self.why)
+
+    def of_groups(
+        self, groups: GroupedMatrix, *options: OptionsP.args, **named: OptionsP.kwargs
+    ) -> Point:
+        """Compute it over all groups."""
+        whole = groups.whole
+        return self._point(whole, self._compute(whole, *options, **named))
+
+    def _point(self, stack: MatrixStack, found: Floats) -> Point:
+        value = float(found)
+        return value if value == value else self.explain(stack)  # NaN is not itself
+
+    def explain(self, matrix: MatrixStack) -> Reason:
+        """Say why a single matrix has no such figure."""
+        if not matrix.n > 0:
+            return Reason.NO_ITEMS
+        return self.why if isinstance(self.why, Reason) else self.why(matrix)
+
+
+def figure(
+    why: WhyUndefined = Reason.NO_VARIATION,
+) -> Callable[[Callable[Concatenate[MatrixStack, OptionsP], Floats]], Figure[OptionsP]]:
+    """Make a formula for stacks of matrices a `Figure`."""
+    return partial(Figure, why=why)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A figure, with what its interval needs to know."""
+
+    compute: Figure[[]]
+    units: Callable[[MatrixStack], Floats]
+    """Units that enter: all of them, or the denominator of a share."""
+    scale: Scale
+
+    def of(self, matrix: ConfusionMatrix[float]) -> Point:
+        """Compute the figure of a single matrix."""
+        return self.compute(matrix)
+
+
+def divide(part: npt.ArrayLike, whole: npt.ArrayLike) -> Floats:
+    """Divide; NaN where the divisor is 0 or NaN."""
+    divisor = np.asarray(whole, dtype=np.float64)
+    return np.asarray(part / np.where(divisor == 0, np.nan, divisor))
+
+
+def leave_out(compute: Figure[[]], groups: GroupedMatrix) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Compute a figure without each group.
+
+    Returns:
+        Per different group the figure without one such group, NaN where it is then undefined; and
+        how many such groups there are.
+    """
+    return compute(groups.rest), groups.times
+
+
+def estimate_figure(statistic: Statistic, groups: GroupedMatrix, level: float = LEVEL) -> Estimate:
+    """Compute a figure with its interval, leaving out one group at a time.
+
+    Args:
+        statistic: The figure.
+        groups: Only those with units that enter are counted and left out: a conversation without
+            a flagged claim says nothing about precision.
+        level: Confidence level in (0, 1).
+    """
+    known = groups.estimates.get((statistic, level))
+    if known is not None:
+        return known
+    value = statistic.compute.of_groups(groups)
+    units = statistic.units(groups.own)
+    enters = units > 0
+    times = groups.times[enters]
+    left_out = np.zeros(len(times))
+    # Of so few groups only their number matters.
+    if times.sum() >= FEWEST_GROUPS and not isinstance(value, Reason):
+        left_out = statistic.compute(groups.rest)[enters]
+    n = int(units @ groups.times)
+    found = make_estimate(value, left_out, times, statistic.scale, n=n, level=level)
+    groups.estimates[statistic, level] = found
+    return found
+
+
+def estimate_each_group(statistic: Statistic, groups: GroupedMatrix) -> list[Estimate]:
+    """Compute a figure of each of many groups by itself, without intervals.
+
+    Args:
+        statistic: The figure.
+        groups: Of fixed weights; one estimate for each of the different ones, in order.
+    """
+    stack = groups.weighted_own
+    values = statistic.compute(stack).tolist()
+    units = statistic.units(groups.own).astype(np.int64).tolist()
+    found = []
+    for place, (value, n) in enumerate(zip(values, units, strict=True)):
+        point: Point = value
+        if value != value:  # NaN
+            point = statistic.compute.explain(MatrixStack(stack.cells[..., place]))
+        found.append(make_estimate(point, np.zeros(int(n > 0)), 1, statistic.scale, n=n))
+    return found
+
+
+def estimate_figures(
+    statistics: Mapping[str, Statistic], groups: GroupedMatrix, level: float = LEVEL
+) -> dict[str, Estimate]:
+    """Compute figures with their intervals, by name; see `estimate_figure`."""
+    return {name: estimate_figure(each, groups, level) for name, each in statistics.items()}
+
+
+def estimate_share(flags: Iterable[tuple[str, bool]], level: float = LEVEL) -> Estimate:
     """Estimate the share of units with a property.
 
     Args:
         flags: (group, has it) of each unit.
         level: Confidence level in (0, 1).
+
+    Returns:
+        In [0, 1]; undefined without units.
     """
-    # A share is percent agreement with a reference that always says yes.
-    packed = PackedGroups(4)
-    yes, no, *_ = packed.ones
-    packed.add((group, yes if flag else no) for group, flag in flags)
-    return measure(PERCENT, table_of_kinds(packed.kinds(), ("yes", "no")), level)
+    units = list(flags)
+    groups, names = number_keys([group for group, _ in units])
+    hits = np.array([flag for _, flag in units], dtype=np.int64)
+    counts = count_cells(groups, hits, len(names), 2)
+    return estimate_share_of_counts(counts[1], counts[0] + counts[1], level)
 
 
-def share_of_kinds(kinds: Iterable[tuple[int, int, int]], level: float = LEVEL) -> Estimate:
-    """Estimate a share as `share` does, of groups that are counted already.
+def estimate_share_of_counts(
+    hits: npt.NDArray[np.int64], units: npt.NDArray[np.int64], level: float = LEVEL
+) -> Estimate:
+    """Estimate the share of units with a property, of groups that are counted already.
 
     Args:
-        kinds: Units of a group with the property, all its units, and how many groups are like it.
+        hits: Units of each group with the property.
+        units: All its units; groups without any do not enter.
         level: Confidence level in (0, 1).
     """
-    found: Counter[tuple[int, ...]] = Counter()
-    for hits, units, times in kinds:
-        found[hits, units - hits, 0, 0] += times
-    return measure(PERCENT, table_of_kinds(found, ("yes", "no")), level)
-
-
-PERCENT = Statistic(percent_agreement, lambda table: table.n, Scale.LOGIT)
-KAPPA = Statistic(cohen_kappa, lambda table: table.n, Scale.ATANH)
-ALPHA = Statistic(krippendorff_alpha, lambda table: table.n, Scale.ATANH)
-AC1 = Statistic(gwet_ac1, lambda table: table.n, Scale.ATANH)
-BRENNAN_PREDIGER = Statistic(brennan_prediger, lambda table: table.n, Scale.ATANH)
-SCOTT_PI = Statistic(scott_pi, lambda table: table.n, Scale.ATANH)
-
-
-def weighted_kappa(weights: Disagreement) -> Statistic:
-    """Make weighted kappa a figure with an interval."""
-    return Statistic(lambda table: cohen_kappa(table, weights), lambda table: table.n, Scale.ATANH)
-
-
-def specific(category: int) -> Statistic:
-    """Make the specific agreement on a category, by its position, a figure with an interval.
-
-    Units on which anybody used the category enter.
-    """
-
-    def units(table: Counted) -> float:
-        both = table.counts[category][category]
-        return table.rows[category] + table.columns[category] - both
-
-    return Statistic(lambda table: specific_agreement(table, category), units, Scale.LOGIT)
+    # Sorted, so that the order of groups does not show in the last digit.
+    (hit, all_units), times = count_alike(np.stack([hits, units]))
+    total_hits, total, groups = int(hit @ times), int(all_units @ times), int(times.sum())
+    value: Point = total_hits / total if total else Reason.NO_ITEMS
+    left_out = np.zeros(len(times))
+    if groups >= FEWEST_GROUPS:
+        left_out = divide(total_hits - hit, total - all_units)
+    return make_estimate(value, left_out, times, Scale.LOGIT, n=total, level=level)

@@ -9,11 +9,17 @@ keeps its promised coverage from about ten groups on.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
 from enum import StrEnum
 from statistics import NormalDist
+from typing import assert_never
 
+import numpy as np
+import numpy.typing as npt
+
+from faithtui.agreement.statistics.matrices import Floats, GroupedMatrix
 from faithtui.domain.estimates import (
+    FEWEST_GROUPS,
     LEVEL,
     Estimate,
     Method,
@@ -23,9 +29,6 @@ from faithtui.domain.estimates import (
     undefined,
     withheld,
 )
-
-FEWEST_GROUPS = 5
-"""Below this the leave-one-out values say nothing reliable about their spread."""
 
 _SAME = 1e-12
 """Differences below this are rounding."""
@@ -81,7 +84,7 @@ def t_quantile(level: float, df: int) -> float:
     return math.sqrt(df * y)
 
 
-def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
+def wilson_interval(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
     """Make the score interval of a share, without continuity correction.
 
     Args:
@@ -102,25 +105,30 @@ def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
     return min(max(0.0, centre - half), share), max(min(1.0, centre + half), share)
 
 
-def jackknife_se(left_out: Sequence[tuple[float, int]]) -> float:
+def compute_jackknife_se(left_out: npt.ArrayLike, times: npt.ArrayLike = 1) -> float:
     """Compute a standard error from the values without one group.
 
     Args:
-        left_out: Pairs of a value and how many groups give just this value when left out; two
-            groups or more in all.
+        left_out: A value per group, or per kind of group.
+        times: How many groups give just this value when left out; two groups or more in all.
 
     Returns:
         sqrt((G - 1) / G * sum of squared distances from their mean), G groups.
+
+    Source:
+        Efron & Stein 1981, Annals of Statistics 9:586-596.
     """
-    groups = sum([times for _, times in left_out])
-    mean = math.fsum([value * times for value, times in left_out]) / groups
-    spread = math.fsum([times * (value - mean) ** 2 for value, times in left_out])
-    return math.sqrt((groups - 1) / groups * spread)
+    values = np.asarray(left_out, dtype=np.float64)
+    weights = np.broadcast_to(np.asarray(times), values.shape)
+    groups = weights.sum()
+    mean = weights @ values / groups
+    return math.sqrt((groups - 1) / groups * (weights @ (values - mean) ** 2))
 
 
-def jackknife_interval(
+def make_jackknife_interval(
     value: float,
-    left_out: Sequence[tuple[float, int]],
+    left_out: npt.ArrayLike,
+    times: npt.ArrayLike,
     scale: Scale,
     level: float = LEVEL,
 ) -> tuple[float, float]:
@@ -128,7 +136,8 @@ def jackknife_interval(
 
     Args:
         value: The figure over all groups.
-        left_out: As for `jackknife_se`.
+        left_out: As for `compute_jackknife_se`.
+        times: As for `compute_jackknife_se`.
         scale: Where standard error and ends are computed.
         level: Confidence level in (0, 1).
 
@@ -138,24 +147,33 @@ def jackknife_interval(
         figures to -0.999..0.999); if that moves the value itself, the ends are widened to include
         it.
     """
-    there, _ = _TRANSFORMS[scale]
-    return _around(value, [(there(each), times) for each, times in left_out], scale, level)
+    moved = _transform(np.asarray(left_out, dtype=np.float64), scale)
+    weights = np.broadcast_to(np.asarray(times), moved.shape)
+    return _make_interval(value, moved, weights, scale, level)
 
 
-def _around(
-    value: float, moved: Sequence[tuple[float, int]], scale: Scale, level: float
+def _make_interval(
+    value: float, moved: Floats, times: npt.NDArray[np.int64], scale: Scale, level: float
 ) -> tuple[float, float]:
     """Make an interval from values that are on the scale already."""
-    there, back = _TRANSFORMS[scale]
-    groups = sum([times for _, times in moved])
-    half = t_quantile(level, groups - 1) * jackknife_se(moved)
-    centre = there(value)
-    return min(value, back(centre - half)), max(value, back(centre + half))
+    half = t_quantile(level, int(times.sum()) - 1) * compute_jackknife_se(moved, times)
+    centre = float(_transform(np.float64(value), scale))
+    low, high = centre - half, centre + half
+    match scale:
+        case Scale.LOGIT:
+            # tanh does not overflow where exp would.
+            low, high = (1 + math.tanh(low / 2)) / 2, (1 + math.tanh(high / 2)) / 2
+        case Scale.ATANH:
+            low, high = math.tanh(low), math.tanh(high)
+        case Scale.NATURAL:
+            pass
+    return min(value, low), max(value, high)
 
 
-def estimate(
+def make_estimate(
     value: Point,
-    left_out: Sequence[tuple[Point, int]],
+    left_out: npt.ArrayLike,
+    times: npt.ArrayLike,
     scale: Scale,
     *,
     n: int,
@@ -179,88 +197,137 @@ def estimate(
 
     Args:
         value: The figure over all groups.
-        left_out: Per group that enters the figure, the figure without it; groups that give the
-            same value may be put together (value, how many groups).
+        left_out: Per group that enters the figure, the figure without it, NaN where it is then
+            undefined; groups that give the same value may be put together.
+        times: How many groups each value is of.
         scale: What kind of figure it is.
         n: Units that entered.
         level: Confidence level in (0, 1).
         fewest: Groups an interval takes, at least 2.
     """
-    groups = sum([times for _, times in left_out])
+    values = np.asarray(left_out, dtype=np.float64)
+    weights = np.broadcast_to(np.asarray(times, dtype=np.int64), values.shape)
+    groups = int(weights.sum())
     if isinstance(value, Reason):
         return undefined(value, n, groups)
     if scale is Scale.ATANH and abs(value) >= 1 - _SAME:
         return withheld(Reason.NO_VARIATION, n, groups)
-    known = [(each, times) for each, times in left_out if not isinstance(each, Reason)]
-    if groups < fewest or len(known) < len(left_out):
+    if groups < fewest:
         return Estimate(value, Status.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
-    there, _ = _TRANSFORMS[scale]
-    moved = [(there(each), times) for each, times in known]
+    lowest, highest = float(values.min()), float(values.max())  # NaN where one of them is
+    if lowest != lowest:
+        return Estimate(value, Status.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
+    moved = _transform(values, scale)
     # On a scale without ends, one group that holds all there is would be infinitely far away.
-    at_an_end = _at_an_end([value, *_values(known)], scale)
-    if max(moved)[0] - min(moved)[0] > _SAME and not at_an_end:
+    at_an_end = _is_at_an_end(min(value, lowest), max(value, highest), scale)
+    se: float | None = None
+    if float(moved.max() - moved.min()) > _SAME and not at_an_end:
         method = _METHODS[scale]
-        low, high = _around(value, moved, scale, level)
-        se: float | None = jackknife_se(known)
+        low, high = _make_interval(value, moved, weights, scale, level)
+        se = compute_jackknife_se(values, weights)
     elif scale is Scale.LOGIT:
-        method, se = Method.WILSON, None
-        low, high = wilson(value, groups, level)
+        method = Method.WILSON
+        low, high = wilson_interval(value, groups, level)
     elif scale is Scale.ATANH and at_an_end:
-        method, se = Method.WILSON, None
-        low, high = (2 * end - 1 for end in wilson((1 + value) / 2, groups, level))
+        method = Method.WILSON
+        low, high = (2 * end - 1 for end in wilson_interval((1 + value) / 2, groups, level))
     elif scale is Scale.NATURAL:
         return Estimate(value, Status.OK, n, groups, Reason.NO_VARIATION)
     else:
         return withheld(Reason.NO_VARIATION, n, groups)
     return Estimate(
-        value,
-        Status.OK,
-        n,
-        groups,
-        ci_low=low,
-        ci_high=high,
-        level=level,
-        method=method,
-        se=se,
+        value, Status.OK, n, groups, ci_low=low, ci_high=high, level=level, method=method, se=se
     )
 
 
-def _at_an_end(values: Sequence[float], scale: Scale) -> bool:
+def _is_at_an_end(lowest: float, highest: float, scale: Scale) -> bool:
     """Say whether a value is where its scale has no number for it."""
     match scale:
         case Scale.LOGIT:
-            return min(values) <= 0 or max(values) >= 1
+            return lowest <= 0 or highest >= 1
         case Scale.ATANH:
-            return max(map(abs, values)) >= 1 - _SAME
+            return max(-lowest, highest) >= 1 - _SAME
         case Scale.NATURAL:
             return False
+        case _:
+            assert_never(scale)
 
 
-def _values(known: Sequence[tuple[float, int]]) -> list[float]:
-    return [value for value, _ in known]
+def _transform(values: npt.ArrayLike, scale: Scale) -> Floats:
+    """Move values to the scale, those too near to an end being clipped before."""
+    match scale:
+        case Scale.LOGIT:
+            inside = np.minimum(np.maximum(values, 0.0001), 0.9999)
+            return np.asarray(np.log(inside / (1 - inside)))
+        case Scale.ATANH:
+            return np.asarray(np.arctanh(np.minimum(np.maximum(values, -0.999), 0.999)))
+        case Scale.NATURAL:
+            return np.asarray(values, dtype=np.float64)
+        case _:
+            assert_never(scale)
 
 
-def _logit(share: float) -> float:
-    inside = 0.0001 if share < 0.0001 else min(share, 0.9999)
-    return math.log(inside / (1 - inside))
-
-
-def _expit(value: float) -> float:
-    # tanh does not overflow where exp would.
-    return (1 + math.tanh(value / 2)) / 2
-
-
-def _atanh(value: float) -> float:
-    return math.atanh(-0.999 if value < -0.999 else min(value, 0.999))
-
-
-_TRANSFORMS: dict[Scale, tuple[Callable[[float], float], Callable[[float], float]]] = {
-    Scale.LOGIT: (_logit, _expit),
-    Scale.ATANH: (_atanh, math.tanh),
-    Scale.NATURAL: (float, float),
-}
 _METHODS = {
     Scale.LOGIT: Method.JACKKNIFE_LOGIT,
     Scale.ATANH: Method.JACKKNIFE_ATANH,
     Scale.NATURAL: Method.JACKKNIFE,
 }
+
+
+def compute_linearised_se(groups: GroupedMatrix) -> Point:
+    """Compute the standard error of percent agreement, taking whole groups as drawn.
+
+    Args:
+        groups: Whose units all weigh the same.
+
+    Returns:
+        sqrt(G / (G - 1) * sum (a_g - r n_g)²) / n, a_g of n_g units of a group agreeing and r of
+        all; undefined without units and for one group.
+
+    Source:
+        Cochran, Sampling Techniques (1977), 2.9 and 9A.1: a ratio of two totals.
+    """
+    own, n, count = groups.own, groups.total.n, groups.groups
+    if not n:
+        return Reason.NO_ITEMS
+    if count < 2:
+        return Reason.NO_VARIATION
+    spread = groups.times @ (own.agreed - groups.total.agreed / n * own.n) ** 2
+    return math.sqrt(count / (count - 1) * spread) / n
+
+
+def enumerate_bootstrap(groups: GroupedMatrix) -> tuple[float, float] | Reason:
+    """Compute mean and standard error of percent agreement over all resamples of the groups.
+
+    What the drawn bootstrap approaches.
+
+    Args:
+        groups: Whose units all weigh the same.
+
+    Returns:
+        Mean and standard deviation over the G^G equally likely resamples of G groups; `NO_ITEMS`
+        without groups.
+
+    Source:
+        Efron & Tibshirani, An Introduction to the Bootstrap (1993), section 6.4, the ideal
+        bootstrap. Enumerated by sums instead of by resamples: many resamples have the same.
+    """
+    count = groups.groups
+    if not count:
+        return Reason.NO_ITEMS
+    kinds = Counter[tuple[int, int]]()
+    for agreed, n, times in zip(groups.own.agreed, groups.own.n, groups.times, strict=True):
+        kinds[int(agreed), int(n)] += int(times)
+    sums = Counter({(0, 0): 1})
+    for _ in range(count):
+        drawn = Counter[tuple[int, int]]()
+        for (agreed, n), ways in sums.items():
+            for (more_agreed, more), times in kinds.items():
+                drawn[agreed + more_agreed, n + more] += ways * times
+        sums = drawn
+    # Divided as whole numbers: G^G soon leaves the range of floats.
+    everything = count**count
+    shares = [(agreed / n, ways / everything) for (agreed, n), ways in sums.items()]
+    mean = math.fsum(share * chance for share, chance in shares)
+    spread = math.fsum(chance * (share - mean) ** 2 for share, chance in shares)
+    return mean, math.sqrt(spread)

@@ -5,13 +5,14 @@ reports use the clustered ones and the sign flips; the others are shown as what 
 """
 
 import math
-import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.agreement.statistics.chi_square import chi_square_tail
-from faithtui.agreement.statistics.tables import Counted
+import numpy as np
+
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
+from faithtui.agreement.statistics.matrices import Floats
 from faithtui.domain.estimates import Reason
 
 MOST_STEPS = 2**20
@@ -20,6 +21,29 @@ DRAWS = 10_000
 """Sign patterns drawn where there are too many to enumerate."""
 _NOISE = 1e-9
 """Share of the largest possible sum below which two sums are the same."""
+
+
+def chi_square_tail(statistic: float, df: int) -> float:
+    """Give the chance of a larger value than this one.
+
+    Args:
+        statistic: Not negative.
+        df: Degrees of freedom, at least 1.
+
+    Source:
+        Abramowitz & Stegun 1964, 26.4.4 and 26.4.5: closed forms for odd and even df.
+    """
+    half = statistic / 2
+    if df % 2:
+        tail, term, first = math.erfc(math.sqrt(half)), math.sqrt(half / math.pi) * 2, 3
+    else:
+        tail, term, first = 0.0, 1.0, 2
+    # exp(-x) times a sum of powers of x, each from the one before.
+    total = 0.0
+    for divisor in range(first, df + 1, 2):
+        total += term
+        term *= statistic / divisor
+    return min(1.0, tail + math.exp(-half) * total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,54 +145,51 @@ def obuchowski(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
     return ChiSquare((len(gaps) - 1) / len(gaps) * sum(gaps) ** 2 / spread, 1)
 
 
-def bowker(table: Counted) -> ChiSquare | Reason:
+def bowker(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
     """Test whether each pair of labels is mixed up as often one way as the other.
 
     Returns:
-        One degree of freedom per pair of labels that is mixed up at all; undefined without any.
+        One degree of freedom per pair of labels that is mixed up at all; `NO_VARIATION` without
+        any, `NO_ITEMS` without units.
 
     Source:
         Bowker 1948, Journal of the American Statistical Association 43:572-574.
     """
-    if not table.n:
+    if not matrix.n:
         return Reason.NO_ITEMS
-    counts = table.counts
-    pairs = [
-        (counts[i][j], counts[j][i])
-        for i in range(len(counts))
-        for j in range(i)
-        if counts[i][j] + counts[j][i]
-    ]
-    if not pairs:
+    cells = np.asarray(matrix.counts, dtype=np.float64)
+    both = np.tril(cells + cells.T, -1)
+    mixed_up = both > 0
+    if not mixed_up.any():
         return Reason.NO_VARIATION
-    return ChiSquare(math.fsum((a - b) ** 2 / (a + b) for a, b in pairs), len(pairs))
+    found = ((cells - cells.T)[mixed_up] ** 2 / both[mixed_up]).sum()
+    return ChiSquare(float(found), int(mixed_up.sum()))
 
 
-def stuart_maxwell(table: Counted) -> ChiSquare | Reason:
+def stuart_maxwell(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
     """Test whether two raters use each label as often.
 
     Labels that are never mixed up, directly or over others, are apart: each set of labels that
     hang together gives its number of labels less one degrees of freedom.
 
+    Returns:
+        `NO_VARIATION` where no labels are mixed up, `NO_ITEMS` without units.
+
     Source:
         Stuart 1955, Biometrika 42:412-416; Maxwell 1970, British Journal of Psychiatry 116:651-655:
         d' S⁻¹ d over all labels but one, S_ii = row + column - 2 T_ii, S_ij = -(T_ij + T_ji).
     """
-    if not table.n:
+    if not matrix.n:
         return Reason.NO_ITEMS
-    counts, rows, columns = table.counts, table.rows, table.columns
+    cells = np.asarray(matrix.counts, dtype=np.float64)
+    both = cells + cells.T
+    gaps = cells.sum(axis=1) - cells.sum(axis=0)
+    spread = np.diag(both.sum(axis=1)) - both
     statistic, df = 0.0, 0
-    for together in _mixed_up(counts):
+    for together in _find_mixed_up(both):
         used = together[:-1]  # the last one's difference follows from the others'
-        matrix = [
-            [
-                rows[i] + columns[i] - 2 * counts[i][i] if i == j else -counts[i][j] - counts[j][i]
-                for j in used
-            ]
-            for i in used
-        ]
-        gaps = [rows[i] - columns[i] for i in used]
-        statistic += math.fsum(a * b for a, b in zip(gaps, _solved(matrix, gaps), strict=True))
+        solved = np.linalg.solve(spread[np.ix_(used, used)], gaps[used])
+        statistic += float(gaps[used] @ solved)
         df += len(used)
     return ChiSquare(statistic, df) if df else Reason.NO_VARIATION
 
@@ -214,17 +235,10 @@ def sign_flip(
     if sums is not None:
         as_far = sum(ways for each, ways in sums.items() if abs(each) >= far)
         return SignFlip(as_far / 2 ** len(sizes), None)
-    chance = random.Random(seed)
-    alike = sorted(Counter(sizes).items())
-    hits = sum(
-        abs(
-            math.fsum(
-                size * (times - 2 * chance.getrandbits(times).bit_count()) for size, times in alike
-            )
-        )
-        >= far
-        for _ in range(draws)
-    )
+    generator = np.random.Generator(np.random.PCG64(seed))
+    values, times = np.unique(sizes, return_counts=True)
+    flipped = (times - 2 * generator.binomial(times, 0.5, size=(draws, len(times)))) @ values
+    hits = int((np.abs(flipped) >= far).sum())
     return SignFlip((1 + hits) / (1 + draws), draws)
 
 
@@ -259,29 +273,14 @@ def _tail(b: int, c: int) -> tuple[float, float]:
     return total, exactly
 
 
-def _mixed_up(counts: Sequence[Sequence[float]]) -> list[list[int]]:
+def _find_mixed_up(both: Floats) -> list[list[int]]:
     """Put labels together that are mixed up, directly or over others; alone ones are left out."""
     sets: list[list[int]] = []
-    for i in range(len(counts)):
-        near = [each for each in sets if any(counts[i][j] + counts[j][i] for j in each)]
+    for i in range(len(both)):
+        near = [each for each in sets if both[i, each].any()]
         sets = [each for each in sets if each not in near]
         sets.append(sorted({i, *(j for each in near for j in each)}))
     return [each for each in sets if len(each) > 1]
-
-
-def _solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """Solve a positive definite system by elimination; it is as small as a label set."""
-    lines = [[*map(float, row), float(value)] for row, value in zip(matrix, right, strict=True)]
-    size = len(lines)
-    for k in range(size):
-        for i in range(k + 1, size):
-            factor = lines[i][k] / lines[k][k]
-            lines[i] = [a - factor * b for a, b in zip(lines[i], lines[k], strict=True)]
-    found = [0.0] * size
-    for k in reversed(range(size)):
-        known = math.fsum(lines[k][j] * found[j] for j in range(k + 1, size))
-        found[k] = (lines[k][size] - known) / lines[k][k]
-    return found
 
 
 def _signed_sums(sizes: Sequence[float], whole: float) -> Counter[float] | None:

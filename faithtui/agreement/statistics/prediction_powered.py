@@ -1,19 +1,24 @@
 """The mean of people's scores, sharpened by the judge's scores of units that nobody labelled.
 
 For continuous scores, such as those of conversations. For a verdict with a few values, strata by
-verdict (`corrected_rate`) do the same and need no lambda. Full trust in the judge (lambda = 1) may
+verdict (`rates`) do the same and need no lambda. Full trust in the judge (lambda = 1) may
 do worse than ignoring it; the tuned lambda does not.
 
 Source: Angelopoulos et al. 2023, Science 382:669-674; Angelopoulos, Duchi & Zrnic 2023, PPI++,
-arXiv 2311.01453, section 6, for lambda.
+arXiv 2311.01453, section 6, for lambda; the split of a budget: Broska, Howes & van Loon 2024, The
+Mixed Subjects Design, doi 10.31235/osf.io/j3bnt, and ppi_py 0.2.3, ppi_power_analysis.py.
 """
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from faithtui.agreement.statistics.intervals import FEWEST_GROUPS, t_quantile
+import numpy as np
+
+from faithtui.agreement.statistics.intervals import t_quantile
+from faithtui.agreement.statistics.matrices import Floats, number_keys
 from faithtui.domain.estimates import (
+    FEWEST_GROUPS,
     LEVEL,
     Estimate,
     Method,
@@ -21,6 +26,7 @@ from faithtui.domain.estimates import (
     Status,
     undefined,
 )
+from faithtui.errors import InputError
 
 Labelled = Sequence[tuple[float, float, int]]
 """(people's value, judge's value, how many units)."""
@@ -57,18 +63,20 @@ def ppi_mean(
     Source:
         ppi_py 0.2.3, ppi.py, `ppi_mean_pointestimate` and `ppi_mean_ci`: variances with divisor n.
     """
-    n, others = _size(labelled), _size(unlabelled)
+    human, judge, times = _columns(labelled, 3)
+    rest, rest_times = _columns(unlabelled, 2)
+    n, others = int(times.sum()), int(rest_times.sum())
     if not n:
         return Reason.NO_ITEMS
     trust = tuned_lambda(labelled, unlabelled) if lambda_ is None else lambda_
     if trust and not others:
         return Reason.NO_ITEMS
-    left = [(human - trust * judge, times) for human, judge, times in labelled]
-    offset, off_spread = _mean(left), _spread(left)
-    value, variance = offset, off_spread / n**2
+    value, spread = _describe(human - trust * judge, times)
+    variance = spread / n**2
     if trust:
-        value += trust * _mean(unlabelled)
-        variance += trust**2 * _spread(unlabelled) / others**2
+        mean, spread = _describe(rest, rest_times)
+        value += trust * mean
+        variance += trust**2 * spread / others**2
     return PpiMean(value, trust, math.sqrt(variance) if n > 1 else None)
 
 
@@ -84,12 +92,17 @@ def tuned_lambda(labelled: Labelled, unlabelled: Unlabelled) -> float:
         Angelopoulos, Duchi & Zrnic 2023, PPI++, arXiv 2311.01453, example 6.1; divisors as in
         ppi_py 0.2.3, ppi.py, `_calc_lhat_glm`.
     """
-    n, others = _size(labelled), _size(unlabelled)
-    judged = [*((judge, times) for _, judge, times in labelled), *unlabelled]
-    spread = _spread(judged)
-    if not (n and others) or max(judged)[0] == min(judged)[0] or not spread:
+    human, judge, times = _columns(labelled, 3)
+    rest, rest_times = _columns(unlabelled, 2)
+    n, others = int(times.sum()), int(rest_times.sum())
+    judged = np.concatenate([judge, rest])
+    if not (n and others) or judged.max() == judged.min():
         return 0.0
-    best = _together(labelled) / n / ((1 + n / others) * spread / (n + others - 1))
+    spread = _describe(judged, np.concatenate([times, rest_times]))[1]
+    if not spread:
+        return 0.0
+    apart = (human - _describe(human, times)[0]) * (judge - _describe(judge, times)[0])
+    best = float(times @ apart) / n / ((1 + n / others) * spread / (n + others - 1))
     return min(max(best, 0.0), 1.0)
 
 
@@ -119,34 +132,37 @@ def ppi_mean_by_conversation(
     known, others = list(labelled), list(unlabelled)
     pairs = [(human, judge, 1) for _, human, judge in known]
     rest = [(judge, 1) for _, judge in others]
-    groups = {group for group, _, _ in known}
+    own, names = number_keys([group for group, *_ in known])
     found = ppi_mean(pairs, rest, lambda_)
     if isinstance(found, Reason):
-        return undefined(found, len(known), len(groups))
-    if len(groups) < FEWEST_GROUPS:
-        return Estimate(found.value, Status.OK, len(known), len(groups), Reason.TOO_FEW_CLUSTERS)
-    trust = found.lambda_
-    residuals = dict.fromkeys(groups, 0.0)
-    offset = _mean([(human - trust * judge, 1) for human, judge, _ in pairs])
-    widened = math.sqrt(len(groups) / (len(groups) - 1)) / len(known)
-    for group, human, judge in known:
-        residuals[group] += (human - trust * judge - offset) * widened
+        return undefined(found, len(known), len(names))
+    if len(names) < FEWEST_GROUPS:
+        return Estimate(found.value, Status.OK, len(known), len(names), Reason.TOO_FEW_CLUSTERS)
+    trust, count = found.lambda_, len(names)
+    human, judge, _ = _columns(pairs, 3)
+    left = human - trust * judge
+    mean, _ = _describe(left, np.ones(len(left)))
+    residuals = (left - mean) * math.sqrt(count / (count - 1)) / len(known)
+    groups = own
     if trust:
-        middle = _mean(rest)
-        count = len({group for group, _ in others})
+        alone, times = _columns(rest, 2)
+        mean, _ = _describe(alone, times)
+        number_of = {name: place for place, name in enumerate(names)}
+        theirs = [number_of.setdefault(group, len(number_of)) for group, _ in others]
         # A single conversation without labels tells no spread of its own.
-        widened = trust * math.sqrt(count / max(1, count - 1)) / len(others)
-        for group, judge in others:
-            residuals[group] = residuals.get(group, 0.0) + (judge - middle) * widened
-    se = math.sqrt(math.fsum(each * each for each in residuals.values()))
+        several = len(set(theirs))
+        widened = trust * math.sqrt(several / max(1, several - 1)) / len(others)
+        groups = np.concatenate([own, theirs])
+        residuals = np.concatenate([residuals, (alone - mean) * widened])
+    se = math.sqrt((np.bincount(groups, weights=residuals) ** 2).sum())
     if not se:
-        return Estimate(found.value, Status.OK, len(known), len(groups), Reason.NO_VARIATION)
-    half = t_quantile(level, len(groups) - 1) * se
+        return Estimate(found.value, Status.OK, len(known), count, Reason.NO_VARIATION)
+    half = t_quantile(level, count - 1) * se
     return Estimate(
         found.value,
         Status.OK,
         len(known),
-        len(groups),
+        count,
         ci_low=found.value - half,
         ci_high=found.value + half,
         level=level,
@@ -155,24 +171,135 @@ def ppi_mean_by_conversation(
     )
 
 
-def _size(rows: Sequence[tuple[float, ...]]) -> int:
-    return int(sum(row[-1] for row in rows))
+def _columns(rows: Sequence[tuple[float, ...]], width: int) -> Floats:
+    """Turn rows into columns; shape (width, rows)."""
+    return np.array(rows, np.float64).reshape(-1, width).T
 
 
-def _mean(values: Unlabelled) -> float:
-    return math.fsum(value * times for value, times in values) / _size(values)
+def _describe(values: Floats, times: Floats) -> tuple[float, float]:
+    """Compute the mean of values, and the sum of squared distances from it."""
+    mean = math.fsum(times * values) / float(times.sum())
+    return mean, float(times @ (values - mean) ** 2)
 
 
-def _spread(values: Unlabelled) -> float:
-    """Sum squared distances from the mean; 0 without values."""
-    if not _size(values):
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What things cost, in any one unit; at least 0.
+
+    Raises:
+        InputError: Labels, or judged units, cost nothing: there is then no best split.
+    """
+
+    label: float
+    """A person's label."""
+    prediction: float
+    """A judge's verdict."""
+    unit: float = 0.0
+    """To have the unit at all."""
+
+    def __post_init__(self) -> None:
+        """Check that there is something to share out."""
+        if self.label <= 0 or self.prediction < 0 or self.unit < 0:
+            raise InputError("a label must cost more than 0, and nothing may cost less than 0")
+        if not self.judged:
+            raise InputError("judged units cost nothing, so there is no best number of them")
+
+    @property
+    def judged(self) -> float:
+        """A unit with the judge's verdict only."""
+        return self.unit + self.prediction
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How many of each."""
+
+    labelled: int
+    """Units with a person's label; also judged, unless nothing else is."""
+    judged_only: int
+    cost: float
+    effective: float
+    """As many labels alone would tell as much."""
+
+
+def split_budget(correlation: float, costs: Costs, budget: float) -> Split:
+    """Get the most out of a budget.
+
+    Args:
+        correlation: Of judge and people, in [-1, 1].
+        costs: What things cost.
+        budget: In the unit of the costs, at least 0.
+
+    Returns:
+        Numbers rounded down, so that the budget is kept. Labels alone when the judge correlates
+        too little to be worth its cost.
+    """
+    if _judge_pays(correlation, costs):
+        labelled, judged_only = _best(correlation, costs, budget / _price(correlation, costs))
+        n = max(1, math.floor(labelled))
+        left = budget - n * (costs.label + costs.judged)
+        others = min(math.ceil(judged_only), math.floor(left / costs.judged + 1e-9))
+        if others > 0:
+            return _split(correlation, costs, n, others)
+    return _split(correlation, costs, math.floor(budget / (costs.label + costs.unit) + 1e-9), 0)
+
+
+def split_for(correlation: float, costs: Costs, effective: float) -> Split:
+    """Find the cheapest way to know as much as a number of labels would tell.
+
+    Args:
+        correlation: Of judge and people, in [-1, 1].
+        costs: What things cost.
+        effective: That number of labels, at least 0.
+
+    Returns:
+        Numbers rounded up, so that it is reached.
+    """
+    if _judge_pays(correlation, costs):
+        labelled, _ = _best(correlation, costs, effective)
+        n = max(1, math.ceil(labelled - 1e-9))
+        unexplained = 1 - correlation**2
+        # Solved from effective = n (n + N) / (n + N (1 - r²)), of which n / (1 - r²) is the limit.
+        room = n - effective * unexplained
+        if n < effective and room > 0:
+            others = math.ceil(n * (effective - n) / room - 1e-9)
+            return _split(correlation, costs, n, others)
+    return _split(correlation, costs, math.ceil(effective - 1e-9), 0)
+
+
+def effective_size(correlation: float, labelled: int, judged_only: int) -> float:
+    """Compute n (n + N) / (n + N (1 - r²)); 0 without labels."""
+    if not labelled:
         return 0.0
-    mean = _mean(values)
-    return math.fsum(times * (value - mean) ** 2 for value, times in values)
+    together = labelled + judged_only
+    return labelled * together / (labelled + judged_only * (1 - correlation**2))
 
 
-def _together(labelled: Labelled) -> float:
-    """Sum products of the distances from both means."""
-    human = _mean([(human, times) for human, _, times in labelled])
-    judge = _mean([(judge, times) for _, judge, times in labelled])
-    return math.fsum(times * (h - human) * (j - judge) for h, j, times in labelled)
+def _price(correlation: float, costs: Costs) -> float:
+    """Compute what it costs at best to know as much as one label tells, with the judge's help."""
+    explained = correlation**2
+    ratio = costs.judged / costs.label
+    both = math.sqrt(ratio * explained * (1 - explained))
+    return costs.label * (1 - explained + ratio * explained + 2 * both)
+
+
+def _judge_pays(correlation: float, costs: Costs) -> bool:
+    return correlation != 0 and _price(correlation, costs) < costs.label + costs.unit
+
+
+def _best(correlation: float, costs: Costs, effective: float) -> tuple[float, float]:
+    """Find the best real numbers of labelled and judged-only units for an effective size."""
+    explained = correlation**2
+    ratio = costs.judged / costs.label
+    both = math.sqrt(explained * (1 - explained))
+    labelled = effective * (1 - explained + both * math.sqrt(ratio))
+    together = effective * (explained + both / math.sqrt(ratio))
+    return labelled, together - labelled
+
+
+def _split(correlation: float, costs: Costs, labelled: int, judged_only: int) -> Split:
+    if judged_only:
+        cost = labelled * (costs.label + costs.judged) + judged_only * costs.judged
+    else:
+        cost = labelled * (costs.label + costs.unit)
+    return Split(labelled, judged_only, cost, effective_size(correlation, labelled, judged_only))

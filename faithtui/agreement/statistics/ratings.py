@@ -4,107 +4,174 @@ Who said what does not enter, only how many said it, so units with the same coun
 with their number: a million units have a few dozen patterns.
 """
 
-import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Concatenate, Generic, ParamSpec
 
-from faithtui.agreement.statistics import chance
-from faithtui.agreement.statistics.alpha import MeasurementLevel, alpha_of
-from faithtui.agreement.statistics.category_weights import Disagreement, disagreement
-from faithtui.agreement.statistics.table_groups import Grouped, grouped
-from faithtui.domain.estimates import Point, Reason
+import numpy as np
+
+from faithtui.agreement.statistics import coefficients
+from faithtui.agreement.statistics.coefficients import Disagreement, MeasurementLevel
+from faithtui.agreement.statistics.figures import divide
+from faithtui.agreement.statistics.intervals import Scale, make_estimate
+from faithtui.agreement.statistics.matrices import Floats, Ints, count_alike, number_keys
+from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
+
+OptionsP = ParamSpec("OptionsP")
 
 Pattern = tuple[int, ...]
 """How many ratings of a unit each category got, in declared order."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
     """Units by what was said about them."""
 
     categories: tuple[str, ...]
-    """Declared labels, used or not."""
-    patterns: tuple[Pattern, ...]
-    """Different patterns; the same for all groups of one whole."""
-    times: tuple[int, ...]
-    """Units with each pattern."""
+    """Declared labels, used or not; q of them."""
+    patterns: Ints
+    """Different patterns; shape (patterns, q)."""
+    times: Ints
+    """Units with each pattern; shape (patterns, …), the rest of it being that of the figures."""
 
     @classmethod
-    def of(cls, categories: Sequence[str], units: Mapping[Pattern, int]) -> Self:
+    def of(cls, categories: Sequence[str], units: Mapping[Pattern, int]) -> "Ratings":
         """Make ratings of a count of patterns."""
         patterns = sorted(units)
-        times = tuple(units[pattern] for pattern in patterns)
-        return cls(tuple(categories), tuple(patterns), times)
+        return cls(
+            tuple(categories),
+            np.array(patterns, np.int64).reshape(len(patterns), len(categories)),
+            np.array([units[pattern] for pattern in patterns], np.int64),
+        )
+
+    @property
+    def sizes(self) -> Ints:
+        """Ratings of a unit with each pattern."""
+        return np.asarray(self.patterns.sum(axis=1))
+
+    @property
+    def rated(self) -> Ints:
+        """Units with a rating; shape (…)."""
+        return np.asarray(self.times[self.sizes > 0].sum(axis=0))
+
+    @property
+    def pairable(self) -> Ints:
+        """Units with two ratings or more; shape (…)."""
+        return np.asarray(self.times[self.sizes > 1].sum(axis=0))
 
     @property
     def items(self) -> list[tuple[Pattern, int]]:
-        """Patterns that occur, and how often."""
-        pairs = zip(self.patterns, self.times, strict=True)
-        return [(pattern, times) for pattern, times in pairs if times]
+        """Patterns that occur, and how often; of ratings that are not a stack."""
+        pairs = zip(self.patterns.tolist(), self.times.tolist(), strict=True)
+        return [(tuple(pattern), times) for pattern, times in pairs if times]
 
-    @property
-    def rated(self) -> int:
-        """Units with a rating."""
-        return sum(times for pattern, times in self.items if any(pattern))
-
-    @property
-    def pairable(self) -> int:
-        """Units with two ratings or more."""
-        return sum(times for pattern, times in self.items if sum(pattern) > 1)
-
-    @property
-    def parts(self) -> tuple[int, ...]:
-        """Units with each pattern."""
-        return self.times
-
-    def rebuilt(self, parts: Sequence[float]) -> Self:
-        """Make ratings with the same patterns."""
-        return type(self)(self.categories, self.patterns, tuple(int(part) for part in parts))
-
-    def without(self, part: Self) -> Self:
-        """Leave out the units of a part."""
-        return self.rebuilt([a - b for a, b in zip(self.times, part.times, strict=True)])
-
-    def against_rest(self, category: int) -> "Ratings":
+    def put_against_rest(self, category: int) -> "Ratings":
         """Put all categories but one together."""
-        found: Counter[Pattern] = Counter()
-        for pattern, times in self.items:
-            found[pattern[category], sum(pattern) - pattern[category]] += times
-        return Ratings.of((self.categories[category], "rest"), found)
+        own = self.patterns[:, category]
+        rest = self.patterns.sum(axis=1) - own
+        return Ratings((self.categories[category], "rest"), np.stack([own, rest], 1), self.times)
 
 
-RatingFigure = Callable[[Ratings], Point]
+class RatingFigure(Generic[OptionsP]):
+    """A figure of ratings: a number, or the reason why there is none.
+
+    That is `NO_ITEMS` without a rating, `NO_OVERLAP` where no unit has two, else `NO_VARIATION`.
+
+    Args:
+        compute: The formula; of a stack of ratings an array of its shape, NaN where undefined.
+    """
+
+    def __init__(self, compute: Callable[Concatenate[Ratings, OptionsP], Floats]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __call__(
+        self, ratings: Ratings, *options: OptionsP.args, **named: OptionsP.kwargs
+    ) -> Point:
+        """Compute it."""
+        value = float(self.compute(ratings, *options, **named))
+        if value == value:  # not NaN
+            return value
+        if ratings.pairable:
+            return Reason.NO_VARIATION
+        return Reason.NO_OVERLAP if ratings.rated else Reason.NO_ITEMS
+
+    def bind(self, *options: OptionsP.args, **named: OptionsP.kwargs) -> "RatingFigure[[]]":
+        """Fix the options."""
+        compute = self.compute
+        return RatingFigure(lambda ratings: compute(ratings, *options, **named))
 
 
-def grouped_ratings(
-    readings: Iterable[tuple[str, Sequence[str]]], categories: Sequence[str]
-) -> Grouped[Ratings]:
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedRatings:
+    """Ratings that know which units belong together; groups that are alike are kept once."""
+
+    total: Ratings
+    by_group: Ints
+    """Units of the different groups with each pattern; shape (patterns, different groups)."""
+    times: Ints
+    """How many groups there are of each."""
+
+    @property
+    def rest(self) -> Ratings:
+        """All units without those of each different group."""
+        total = self.total
+        return Ratings(total.categories, total.patterns, total.times[:, None] - self.by_group)
+
+
+def group_ratings(
+    units: Iterable[tuple[str, Sequence[str]]], categories: Sequence[str]
+) -> GroupedRatings:
     """Count the ratings of units that come in groups.
 
     Args:
-        readings: (group, labels given to the unit by its raters) of each unit, in any order;
-            labels are in `categories`.
+        units: (group, labels given to the unit by its raters) of each, in any order; labels are in
+            `categories`.
         categories: Declared labels.
     """
+    rows = list(units)
     position = {name: i for i, name in enumerate(categories)}
-    by_group: dict[str, Counter[Pattern]] = {}
-    for group, labels in readings:
-        counts = [0] * len(position)
+    said = np.zeros((len(rows), len(position)), np.int64)
+    for place, (_, labels) in enumerate(rows):
         for label in labels:
-            counts[position[label]] += 1
-        by_group.setdefault(group, Counter())[tuple(counts)] += 1
-    patterns = tuple(sorted({pattern for found in by_group.values() for pattern in found}))
-    names = tuple(categories)
-    groups = (
-        Ratings(names, patterns, tuple(found[pattern] for pattern in patterns))
-        for found in by_group.values()
+            said[place, position[label]] += 1
+    groups, names = number_keys([group for group, _ in rows])
+    patterns, which = np.unique(said, axis=0, return_inverse=True)
+    counts = np.bincount(which.ravel() * len(names) + groups, minlength=len(patterns) * len(names))
+    by_group, times = count_alike(counts.reshape(len(patterns), len(names)))
+    total = Ratings(tuple(categories), patterns, np.asarray(by_group @ times))
+    return GroupedRatings(total, by_group, times)
+
+
+def estimate_ratings(
+    figure: RatingFigure[[]], groups: GroupedRatings, scale: Scale, level: float = LEVEL
+) -> Estimate:
+    """Estimate a figure of several raters, leaving out one group at a time.
+
+    Args:
+        figure: Which one.
+        groups: Those without a unit that has two ratings are neither counted nor left out.
+        scale: What kind of figure it is.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        `n` counts units with two ratings or more.
+    """
+    total = groups.total
+    own = Ratings(total.categories, total.patterns, groups.by_group)
+    enters = own.pairable > 0
+    return make_estimate(
+        figure(total),
+        figure.compute(groups.rest)[enters],
+        groups.times[enters],
+        scale,
+        n=int(total.pairable),
+        level=level,
     )
-    return Grouped(*grouped(Ratings(names, patterns, (0,) * len(patterns)), groups))
 
 
-def percent_agreement(ratings: Ratings, weights: Disagreement | None = None) -> Point:
+@RatingFigure
+def percent_agreement(ratings: Ratings, weights: Disagreement | None = None) -> Floats:
     """Compute the mean over units of the share of agreeing pairs of raters, in [0, 1].
 
     Units with fewer than two ratings say nothing about it.
@@ -112,11 +179,11 @@ def percent_agreement(ratings: Ratings, weights: Disagreement | None = None) -> 
     Source:
         Fleiss 1971, Psychological Bulletin 76:378-382, equation 3.
     """
-    found = _disagreement(ratings, weights)
-    return found if isinstance(found, Reason) else 1 - found
+    return 1 - _average_disagreement(ratings, weights)
 
 
-def fleiss_kappa(ratings: Ratings, weights: Disagreement | None = None) -> Point:
+@RatingFigure
+def fleiss_kappa(ratings: Ratings, weights: Disagreement | None = None) -> Floats:
     """Compute Fleiss' kappa, at most 1: chance from the shares of all raters together.
 
     Undefined when only one category was ever used (0/0).
@@ -126,11 +193,13 @@ def fleiss_kappa(ratings: Ratings, weights: Disagreement | None = None) -> Point
         of Inter-Rater Reliability (4th ed.): agreement over units with two or more ratings, shares
         averaged over all units with a rating. Two raters without gaps give Scott's pi.
     """
-    shares = category_shares(ratings)
-    return _above(ratings, chance.crossed(shares, shares, weights), weights)
+    shares = average_shares(ratings)
+    expected = coefficients.expect_crossed(shares, shares, weights)
+    return coefficients.compute_above_chance(_average_disagreement(ratings, weights), expected)
 
 
-def brennan_prediger(ratings: Ratings, weights: Disagreement | None = None) -> Point:
+@RatingFigure
+def brennan_prediger(ratings: Ratings, weights: Disagreement | None = None) -> Floats:
     """Compute Brennan and Prediger's coefficient, also known as Randolph's free-marginal kappa.
 
     Undefined when fewer than two categories are declared.
@@ -139,10 +208,12 @@ def brennan_prediger(ratings: Ratings, weights: Disagreement | None = None) -> P
         Brennan & Prediger 1981, Educational and Psychological Measurement 41:687-699; Randolph
         2005, Free-marginal multirater kappa.
     """
-    return _above(ratings, chance.uniform(len(ratings.categories), weights), weights)
+    expected = coefficients.expect_uniform(len(ratings.categories), weights)
+    return coefficients.compute_above_chance(_average_disagreement(ratings, weights), expected)
 
 
-def gwet_ac1(ratings: Ratings, weights: Disagreement | None = None) -> Point:
+@RatingFigure
+def gwet_ac1(ratings: Ratings, weights: Disagreement | None = None) -> Floats:
     """Compute Gwet's AC1, with weights AC2, over the declared categories, at most 1.
 
     Undefined when fewer than two categories are declared. A category nobody used still counts.
@@ -151,16 +222,19 @@ def gwet_ac1(ratings: Ratings, weights: Disagreement | None = None) -> Point:
         Gwet 2008, British Journal of Mathematical and Statistical Psychology 61:29-48; gaps as in
         `fleiss_kappa`.
     """
-    several = len(ratings.categories) > 1
-    expected = chance.gwet(category_shares(ratings), weights) if several else 0.0
-    return _above(ratings, expected, weights)
+    observed = _average_disagreement(ratings, weights)
+    if len(ratings.categories) < 2:
+        return np.full_like(observed, np.nan)
+    expected = coefficients.expect_gwet(average_shares(ratings), weights)
+    return coefficients.compute_above_chance(observed, expected)
 
 
+@RatingFigure
 def krippendorff_alpha(
     ratings: Ratings,
     level: MeasurementLevel = MeasurementLevel.NOMINAL,
     scores: Sequence[float] = (),
-) -> Point:
+) -> Floats:
     """Compute Krippendorff's alpha, at most 1; units with fewer than two ratings are dropped.
 
     Args:
@@ -171,78 +245,44 @@ def krippendorff_alpha(
     Source:
         Krippendorff 2011, Computing Krippendorff's Alpha-Reliability.
     """
-    if not ratings.pairable:
-        return _nothing(ratings)
-    return alpha_of(coincidences(ratings), level, scores)
+    several = ratings.sizes > 1
+    patterns = ratings.patterns[several].T
+    # Pairs of values of a unit in both orders, those of a value with itself left out.
+    pairs = patterns[:, None] * (patterns - np.eye(len(patterns), dtype=np.int64)[..., None])
+    by_pattern = pairs / (ratings.sizes[several] - 1)
+    found = np.tensordot(by_pattern, ratings.times[several], axes=1)
+    return coefficients.compute_alpha(found, level, scores)
 
 
-def coincidences(ratings: Ratings) -> list[list[float]]:
-    """Count how often two values stand in the same unit, see `alpha.alpha_of`."""
-    size = range(len(ratings.categories))
-    # Summed in whole numbers for each number of ratings, and divided once.
-    by_size: dict[int, list[list[int]]] = {}
-    for pattern, times in ratings.items:
-        raters = sum(pattern)
-        if raters > 1:
-            pairs = by_size.setdefault(raters, [[0] * len(size) for _ in size])
-            for k in size:
-                if pattern[k]:
-                    for j in size:
-                        pairs[k][j] += times * pattern[k] * (pattern[j] - (k == j))
-    return [
-        [sum(pairs[k][j] / (raters - 1) for raters, pairs in sorted(by_size.items())) for j in size]
-        for k in size
-    ]
-
-
-def category_shares(ratings: Ratings) -> list[float]:
+def average_shares(ratings: Ratings) -> Floats:
     """Compute each category's share of a unit's ratings, averaged over units with a rating.
 
     Returns:
-        One number in [0, 1] per category; all 0 when nothing is rated.
+        Shape (q, …), in [0, 1]; NaN when nothing is rated.
     """
-    by_size: dict[int, list[int]] = {}
-    for pattern, times in ratings.items:
-        raters = sum(pattern)
-        sums = by_size.setdefault(raters, [0] * len(pattern))
-        for k, count in enumerate(pattern):
-            sums[k] += times * count
-    rated = ratings.rated
-    return [
-        sum(sums[k] / raters for raters, sums in sorted(by_size.items()) if raters) / (rated or 1)
-        for k in range(len(ratings.categories))
-    ]
+    some = ratings.sizes > 0
+    shares = ratings.patterns[some].T / ratings.sizes[some]
+    return divide(np.tensordot(shares, ratings.times[some], axes=1), ratings.rated)
 
 
-def unit_disagreement(pattern: Pattern, weights: Disagreement | None) -> float:
-    """Compute the share of disagreeing pairs among the ratings of a unit with two or more."""
-    raters = sum(pattern)
+def measure_disagreement(patterns: Ints, weights: Disagreement | None) -> Floats:
+    """Compute the share of disagreeing pairs among the ratings of a unit.
+
+    Args:
+        patterns: Of two ratings or more; shape (patterns, q).
+        weights: How much categories differ.
+
+    Returns:
+        In [0, 1]; shape (patterns,).
+    """
+    sizes = patterns.sum(axis=1)
+    pairs = sizes * (sizes - 1)
     if weights is None:
-        agreeing = sum(count * (count - 1) for count in pattern)
-        return 1 - agreeing / (raters * (raters - 1))
-    size = range(len(pattern))
-    apart = math.fsum(
-        pattern[k] * pattern[j] * disagreement(k, j, weights) for k in size for j in size
-    )
-    return apart / (raters * (raters - 1))
+        return np.asarray(1 - (patterns * (patterns - 1)).sum(axis=1) / pairs)
+    return np.asarray(np.einsum("pi,ij,pj->p", patterns, weights, patterns) / pairs)
 
 
-def _above(ratings: Ratings, expected: float, weights: Disagreement | None) -> Point:
-    observed = _disagreement(ratings, weights)
-    return observed if isinstance(observed, Reason) else chance.above_chance(observed, expected)
-
-
-def _disagreement(ratings: Ratings, weights: Disagreement | None) -> Point:
-    pairable = ratings.pairable
-    if not pairable:
-        return _nothing(ratings)
-    found = (
-        times * unit_disagreement(pattern, weights)
-        for pattern, times in ratings.items
-        if sum(pattern) > 1
-    )
-    return math.fsum(found) / pairable
-
-
-def _nothing(ratings: Ratings) -> Reason:
-    return Reason.NO_OVERLAP if ratings.rated else Reason.NO_ITEMS
+def _average_disagreement(ratings: Ratings, weights: Disagreement | None) -> Floats:
+    several = ratings.sizes > 1
+    apart = measure_disagreement(ratings.patterns[several], weights)
+    return divide(np.tensordot(apart, ratings.times[several], axes=1), ratings.pairable)

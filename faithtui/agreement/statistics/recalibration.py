@@ -3,14 +3,17 @@
 A judge may rank claims well and yet say 0.8 where six in ten are supported: the level follows the
 share of supported claims in the data it was fitted on. Two numbers on the log odds mend that. The
 ranking stays as it is, and nothing is ever changed without somebody asking for it.
+
+Every run reads the values here, so numpy is loaded only to measure what a recalibration does.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from faithtui.agreement.statistics.calibration import Bin, calibration_error, equal_width_bins
+if TYPE_CHECKING:
+    from faithtui.agreement.statistics.calibration import Bin
 
 FEWEST_LABELS: Final = 20
 """Labels below which nothing is offered: two numbers from fewer are mostly the prior."""
@@ -69,8 +72,8 @@ class RecalibrationEffect:
     """Expected calibration error, over ten bins of equal width, in [0, 1]."""
     error_after: float
     """The same where every claim is moved by numbers fitted without its fold: an honest guess."""
-    bins_before: tuple[Bin, ...]
-    bins_after: tuple[Bin, ...]
+    bins_before: tuple["Bin", ...]
+    bins_after: tuple["Bin", ...]
     raised: int
     """Labelled claims below 0.5 that the fitted numbers move to 0.5 or more."""
     lowered: int
@@ -129,6 +132,8 @@ def effect(labelled: Sequence[LabelledChance]) -> RecalibrationEffect:
     Args:
         labelled: At least one. With a single conversation its claims are shared out instead.
     """
+    from faithtui.agreement.statistics.calibration import calibration_error, equal_width_bins
+
     fitted = fit(labelled)
     before = [(each.chance, each.is_supported) for each in labelled]
     after = _cross_validated(labelled)

@@ -1,17 +1,19 @@
-"""Large-sample standard errors of two raters' coefficients, for units that stand alone.
+"""Large-sample standard errors of coefficients, for units that stand alone.
 
 Claims of one conversation do not stand alone, so reports take the jackknife instead; these are
 for comparison with what other tools print. Cells must be counts of units, not weights.
 """
 
 import math
-from collections.abc import Sequence
 from enum import Enum, auto
 
-from faithtui.agreement.statistics import chance
-from faithtui.agreement.statistics.category_weights import Disagreement, disagreement
-from faithtui.agreement.statistics.coefficients import disagreed
-from faithtui.agreement.statistics.tables import Counted
+import numpy as np
+
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
+from faithtui.agreement.statistics import coefficients
+from faithtui.agreement.statistics.coefficients import Disagreement, compute_above_chance
+from faithtui.agreement.statistics.matrices import Floats, MatrixStack
+from faithtui.agreement.statistics.ratings import Ratings, average_shares, measure_disagreement
 from faithtui.domain.estimates import Reason
 
 
@@ -30,15 +32,15 @@ class Chance(Enum):
     """Gwet's AC1 and AC2."""
 
 
-def standard_error(
-    table: Counted, by_chance: Chance, weights: Disagreement | None = None
+def compute_standard_error(
+    matrix: ConfusionMatrix[float], by_chance: Chance, weights: Disagreement | None = None
 ) -> float | Reason:
-    """Compute the standard error of a coefficient.
+    """Compute the standard error of a coefficient of two raters.
 
     Args:
-        table: Counts of units.
+        matrix: Counts of units.
         by_chance: Which coefficient.
-        weights: How much categories differ.
+        weights: How much categories differ; shape (q, q).
 
     Returns:
         A number not below 0; undefined where the coefficient is.
@@ -50,107 +52,128 @@ def standard_error(
         (1 - coefficient) * slope of the expected disagreement - disagreement,
         divided by n times the expected disagreement squared.
     """
-    n = table.n
-    if not n:
+    table = MatrixStack(matrix.counts)
+    if not table.n:
         return Reason.NO_ITEMS
-    expected, slope = _expected(table, by_chance, weights)
-    coefficient = chance.above_chance(disagreed(table, weights) / n, expected)
-    if isinstance(coefficient, Reason):
-        return coefficient
-    scores = _scores(table, weights, slope, 1 - coefficient)
-    shares = [[count / n for count in row] for row in table.counts]
-    return math.sqrt(_variance(shares, scores) / n) / expected
+    expected, across, down = _expect_with_slopes(table, by_chance, weights)
+    observed = coefficients.sum_disagreement(table, weights) / table.n
+    coefficient = float(compute_above_chance(observed, expected))
+    if math.isnan(coefficient):
+        return Reason.NO_VARIATION
+    scores = (1 - coefficient) * (across[:, None] + down) - _apart(table.size, weights)
+    return math.sqrt(_variance(table.cells / table.n, scores) / table.n) / expected
 
 
-def null_standard_error(table: Counted, weights: Disagreement | None = None) -> float | Reason:
+def compute_null_standard_error(
+    matrix: ConfusionMatrix[float], weights: Disagreement | None = None
+) -> float | Reason:
     """Compute the standard error of kappa if the raters were independent.
+
+    Args:
+        matrix: Counts of units.
+        weights: How much categories differ; shape (q, q).
+
+    Returns:
+        A number not below 0; undefined where kappa is.
 
     Source:
         Fleiss, Cohen & Everitt 1969, Psychological Bulletin 72:323-327, equation 15.
     """
-    n = table.n
-    if not n:
+    table = MatrixStack(matrix.counts)
+    if not table.n:
         return Reason.NO_ITEMS
-    expected, slope = _expected(table, Chance.MARGINS, weights)
-    if isinstance(reason := chance.above_chance(0.0, expected), Reason):
-        return reason
-    shares = [[row * column / n**2 for column in table.columns] for row in table.rows]
-    return math.sqrt(_variance(shares, _scores(table, weights, slope, 1.0)) / n) / expected
+    expected, across, down = _expect_with_slopes(table, Chance.MARGINS, weights)
+    if math.isnan(float(compute_above_chance(0.0, expected))):
+        return Reason.NO_VARIATION
+    shares = table.rows[:, None] * table.columns / table.n**2
+    scores = across[:, None] + down - _apart(table.size, weights)
+    return math.sqrt(_variance(shares, scores) / table.n) / expected
 
 
-def pooled_expectation(
-    shares: Sequence[float], by_chance: Chance, weights: Disagreement | None
-) -> tuple[float, list[float]]:
+def compute_ratings_standard_error(
+    ratings: Ratings, by_chance: Chance, weights: Disagreement | None = None
+) -> float | Reason:
+    """Compute the standard error of a coefficient of several raters.
+
+    Args:
+        ratings: Units, with gaps or not.
+        by_chance: Which coefficient, but `MARGINS`, which needs to know who rated what.
+        weights: How much categories differ; shape (q, q).
+
+    Returns:
+        A number not below 0; undefined where the coefficient is, and for fewer than two units.
+
+    Source:
+        Gwet, Handbook of Inter-Rater Reliability (4th ed.), chapter 5: each unit's influence on the
+        coefficient, with divisor n (n - 1).
+    """
+    units, pairable = int(ratings.rated), int(ratings.pairable)
+    if not pairable:
+        return Reason.NO_OVERLAP if units else Reason.NO_ITEMS
+    shares = average_shares(ratings)
+    expected, slope = _expect_pooled(shares, by_chance, weights)
+    rated = ratings.sizes > 0
+    patterns, sizes, times = ratings.patterns[rated], ratings.sizes[rated], ratings.times[rated]
+    several = sizes > 1
+    apart = np.zeros(len(patterns))
+    apart[several] = measure_disagreement(patterns[several], weights)
+    value = float(compute_above_chance(apart @ times / pairable, expected))
+    if math.isnan(value) or units < 2:
+        return Reason.NO_VARIATION
+    own = np.where(several, units / pairable * (expected - apart) / expected, 0.0)
+    lean = 2 * (patterns @ slope / sizes - slope @ shares)
+    influences = own + (1 - value) * lean / expected
+    return math.sqrt(times @ (influences - value) ** 2 / (units * (units - 1)))
+
+
+def _expect_with_slopes(
+    table: MatrixStack, by_chance: Chance, weights: Disagreement | None
+) -> tuple[float, Floats, Floats]:
+    """Give the disagreement by chance, and its slope as a part of the row and of the column."""
+    rows, columns = table.rows / table.n, table.columns / table.n
+    if by_chance is Chance.MARGINS:
+        apart = _apart(table.size, weights)
+        expected = float(coefficients.expect_crossed(rows, columns, weights))
+        return expected, apart @ columns, apart.T @ rows
+    expected, slope = _expect_pooled((rows + columns) / 2, by_chance, weights)
+    return expected, slope, slope
+
+
+def _expect_pooled(
+    shares: Floats, by_chance: Chance, weights: Disagreement | None
+) -> tuple[float, Floats]:
     """Give the disagreement expected by chance, and how it grows with each category's share.
 
     Args:
-        shares: Share of each category, averaged over raters.
+        shares: Share of each category, averaged over raters; shape (q,).
         by_chance: Any but `MARGINS`, which has two sets of shares.
         weights: How much categories differ.
 
     Returns:
         Expected disagreement in [0, 1], and per category half its slope, up to a constant.
     """
-    flat = [0.0] * len(shares)
+    flat = np.zeros(len(shares))
     match by_chance:
         case Chance.NONE:
             return 1.0, flat
         case Chance.UNIFORM:
-            return chance.uniform(len(shares), weights), flat
+            return coefficients.expect_uniform(len(shares), weights), flat
         case Chance.GWET if len(shares) > 1:
-            factor = chance.gwet_factor(len(shares), weights)
-            return chance.gwet(shares, weights), [factor * share for share in shares]
+            factor = coefficients.gwet_factor(len(shares), weights)
+            return float(coefficients.expect_gwet(shares, weights)), factor * shares
         case Chance.POOLED:
-            both = zip(_mixed(weights, shares), _mixed(_turned(weights), shares), strict=True)
-            return chance.crossed(shares, shares, weights), [(a + b) / 2 for a, b in both]
+            apart = _apart(len(shares), weights)
+            expected = float(coefficients.expect_crossed(shares, shares, weights))
+            return expected, (apart @ shares + apart.T @ shares) / 2
         case _:
             return 0.0, flat
 
 
-def _expected(
-    table: Counted, by_chance: Chance, weights: Disagreement | None
-) -> tuple[float, tuple[Sequence[float], Sequence[float]]]:
-    """Give the disagreement by chance, and its slope as a part of the row and of the column."""
-    rows, columns = (
-        [row / table.n for row in table.rows],
-        [each / table.n for each in table.columns],
-    )
-    if by_chance is Chance.MARGINS:
-        slopes = (_mixed(weights, columns), _mixed(_turned(weights), rows))
-        return chance.crossed(rows, columns, weights), slopes
-    shares = [(row + column) / 2 for row, column in zip(rows, columns, strict=True)]
-    expected, slope = pooled_expectation(shares, by_chance, weights)
-    return expected, (slope, slope)
+def _apart(size: int, weights: Disagreement | None) -> Floats:
+    """Say how much any two categories differ; shape (q, q)."""
+    return 1 - np.eye(size) if weights is None else weights
 
 
-def _scores(
-    table: Counted,
-    weights: Disagreement | None,
-    slope: tuple[Sequence[float], Sequence[float]],
-    factor: float,
-) -> list[list[float]]:
-    across, down = slope
-    return [
-        [factor * (a + b) - disagreement(i, j, weights) for j, b in enumerate(down)]
-        for i, a in enumerate(across)
-    ]
-
-
-def _variance(shares: Sequence[Sequence[float]], scores: Sequence[Sequence[float]]) -> float:
-    cells = [
-        (share, score)
-        for row, line in zip(shares, scores, strict=True)
-        for share, score in zip(row, line, strict=True)
-    ]
-    mean = math.fsum(share * score for share, score in cells)
-    return math.fsum(share * (score - mean) ** 2 for share, score in cells)
-
-
-def _mixed(weights: Disagreement | None, shares: Sequence[float]) -> list[float]:
-    """Compute the mean disagreement of each category with a rater of these shares."""
-    size = range(len(shares))
-    return [math.fsum(disagreement(i, j, weights) * shares[j] for j in size) for i in size]
-
-
-def _turned(weights: Disagreement | None) -> Disagreement | None:
-    return None if weights is None else tuple(zip(*weights, strict=True))
+def _variance(shares: Floats, scores: Floats) -> float:
+    mean = float((shares * scores).sum())
+    return float((shares * (scores - mean) ** 2).sum())

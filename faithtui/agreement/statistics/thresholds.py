@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 
-from faithtui.agreement.statistics.figures import GroupedTable, cross_table
+from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
 from faithtui.domain.estimates import Point, Reason
 from faithtui.domain.scores import TOLERANCE
 
@@ -109,8 +109,8 @@ class ThresholdChoice:
     goal: Goal
     chosen_on: ChosenOn
     """What `table` was counted on."""
-    table: GroupedTable
-    """((tp, fn), (fp, tn)) by conversation, as `Table.collapsed` has it."""
+    table: GroupedMatrix
+    """((tp, fn), (fp, tn)) by conversation, as `ConfusionMatrix.collapse` has it."""
     folds: tuple[float, ...]
     """The thresholds chosen without each part, in order; () without cross-validation."""
 
@@ -170,7 +170,7 @@ def choose_threshold(
     def flagged(group: str, score: float) -> bool:
         return _level(score) < (chosen[part_of[group]] if chosen else best)
 
-    table = cross_table(
+    table = count_matrix(
         ((group, _word(bad), _word(flagged(group, score))) for group, score, bad in readings),
         ("positive", "negative"),
     )

@@ -7,8 +7,8 @@ from math import isclose
 from pathlib import Path
 
 from faithtui.agreement.gate.thresholds import EXIT_CODES, TITLES, Basis, Check, Criterion, Outcome
-from faithtui.agreement.report.values.settings import Level
-from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.report.settings import Level
 from faithtui.cli.commands.figures_json import estimate_json
 from faithtui.cli.commands.report import read_word
 from faithtui.cli.output import Column, put, put_json, put_table, say

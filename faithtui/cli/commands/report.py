@@ -4,9 +4,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import Duplicates
-from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
-from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.cli.exposure import record_conversations
 from faithtui.cli.output import plural, put, put_document, put_json, say
 from faithtui.cli.stores import open_store, run_id

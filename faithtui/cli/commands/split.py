@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from faithtui.agreement.statistics.intervals import FEWEST_GROUPS
 from faithtui.cli.output import Column, plural, put, put_json, put_table, say
 from faithtui.cli.stores import open_store
 from faithtui.config import load_settings
+from faithtui.domain.estimates import FEWEST_GROUPS
 from faithtui.domain.splits import SPLITS, Split
 from faithtui.engine.review.splits import make_split
 from faithtui.errors import ConfigError

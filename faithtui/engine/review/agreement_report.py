@@ -26,15 +26,13 @@ from faithtui.agreement.labelled_units import (
     RunReadings,
     ScoredUnit,
 )
+from faithtui.agreement.report.compare import PairedUnit, compute_steadiness
 from faithtui.agreement.report.digest import readings_digest
-from faithtui.agreement.report.judge_comparison import PairedUnit
-from faithtui.agreement.report.point_estimates import with_points
-from faithtui.agreement.report.report import Judged, OtherJudge, Prepared, report_of
-from faithtui.agreement.report.self_consistency import steadiness
+from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.report import Judged, OtherJudge, Prepared, report_of, with_points
+from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import readings_within
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import ReportSettings
-from faithtui.agreement.report.weights import claim_weights
+from faithtui.agreement.report.units import weigh_claims
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
@@ -148,7 +146,7 @@ def run_agreement(
             unfinished=_how_far(row),
         ),
         other=None if other is None else _other(store, row, other, reading, split),
-        repeats=steadiness(store.details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)),
+        repeats=compute_steadiness(store.details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)),
     )
     return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
 
@@ -278,7 +276,7 @@ def _rows(
     Passages are the bulk of a file, thousands of characters a claim.
     """
     run, labels = agreement.row.id, entry(agreement.row.spec.metric).spec.labels
-    weights = claim_weights(agreement.claims, labels, agreement.readings.design)
+    weights = weigh_claims(agreement.claims, labels, agreement.readings.design)
     notes = store.details.notes(run)
     left = iter(agreement.claims)
     while some := list(islice(left, _AT_ONCE)):

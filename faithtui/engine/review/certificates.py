@@ -33,10 +33,8 @@ from faithtui.agreement.labelled_units import (
     Opinion,
     RunReadings,
 )
-from faithtui.agreement.report.level_figures import PASS
-from faithtui.agreement.report.values.levels import LevelReport
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import Level, ReportSettings
+from faithtui.agreement.report.model import PASS, AgreementReport, LevelReport
+from faithtui.agreement.report.settings import Level, ReportSettings
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import RunAgreement, run_agreement
 from faithtui.errors import InputError

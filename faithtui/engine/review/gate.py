@@ -33,11 +33,11 @@ from faithtui.agreement.gate.thresholds import (
     worst,
 )
 from faithtui.agreement.gate.transfer import corrected_outside, outside_score
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.values.levels import LevelReport
-from faithtui.agreement.report.values.settings import Level, ReportSettings
-from faithtui.agreement.statistics.idk_recoding import IdkRule
-from faithtui.agreement.statistics.outside_accuracy import OutsideRate
+from faithtui.agreement.report.model import LevelReport
+from faithtui.agreement.report.settings import Level, ReportSettings
+from faithtui.agreement.statistics.rates import OutsideRate
 from faithtui.domain.estimates import LEVEL, Reason, Status
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faithtui.agreement.labelled_units import PairedReading
-from faithtui.agreement.report.judge_comparison import PairedUnit, comparisons
-from faithtui.agreement.report.tables import Figures
-from faithtui.agreement.report.values.parts import ComparisonReport
-from faithtui.agreement.report.values.settings import ReportSettings
+from faithtui.agreement.report.compare import PairedUnit, compare_judges
+from faithtui.agreement.report.compute import FigureContext
+from faithtui.agreement.report.model import ComparisonReport
+from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import Design, SampleKind
-from faithtui.agreement.statistics.figures import KAPPA, cross_table
+from faithtui.agreement.statistics.coefficients import KAPPA
+from faithtui.agreement.statistics.figures import estimate_figure
+from faithtui.agreement.statistics.matrices import count_matrix
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, Polarity
@@ -103,12 +105,12 @@ def changed(
         )
     if any(each.human is None for each in unseen):
         _refuse_strata(store, first, second, compared)
-    figures = Figures(
+    figures = FigureContext(
         labels.names,
         tuple(each.name for each in labels.labels if each.polarity is Polarity.BAD),
         ReportSettings(),
     )
-    (report,) = comparisons([(_name(a), _name(b), units)], figures)
+    (report,) = compare_judges([(_name(a), _name(b), units)], figures)
     return RunChange(
         a=a,
         b=b,
@@ -169,10 +171,10 @@ def _left_out(
     )
 
 
-def _kappa(figures: Figures, rows: Sequence[tuple[str, str | None, str | None]]) -> Estimate:
+def _kappa(context: FigureContext, rows: Sequence[tuple[str, str | None, str | None]]) -> Estimate:
     """Measure kappa of one judge with people, on claims where both are there."""
     units = [(group, human, judge) for group, human, judge in rows if human and judge]
-    return figures.one(KAPPA, cross_table(units, figures.categories))
+    return estimate_figure(KAPPA, count_matrix(units, context.categories), context.settings.level)
 
 
 def _looked_at(

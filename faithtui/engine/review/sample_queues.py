@@ -15,7 +15,6 @@ from faithtui.agreement.sampling.stopping import (
     labels_still_needed,
     spot_check,
 )
-from faithtui.agreement.statistics.figures import KAPPA, cross_table, measure
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
@@ -200,7 +199,12 @@ def _pairs(readings: Sequence[SampleReading], rule: ScoringRule) -> list[Pair]:
 def _measured(pairs: Sequence[Pair], labels: Sequence[str]) -> int | None:
     """Estimate labels still needed from kappa's interval; None where it has none."""
     known = [each for each in pairs if each[1] in labels and each[2] in labels]
-    kappa = measure(KAPPA, cross_table(known, labels))
+    # Loads numpy, which a queue without a plan for kappa has no use for.
+    from faithtui.agreement.statistics.coefficients import KAPPA
+    from faithtui.agreement.statistics.figures import estimate_figure
+    from faithtui.agreement.statistics.matrices import count_matrix
+
+    kappa = estimate_figure(KAPPA, count_matrix(known, labels))
     if kappa.ci_low is None or kappa.ci_high is None:
         return None
     return labels_still_needed(len(known), (kappa.ci_high - kappa.ci_low) / 2, KAPPA_TARGET)

@@ -8,8 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, case, func, select
 
-from faithtui.agreement.report.rater_comparison import ComparedClaim
-from faithtui.agreement.report.self_consistency import Repeat, repeats_of
+from faithtui.agreement.report.raters import ComparedClaim, Repeat, repeats_of
 from faithtui.domain.annotations import Action, HumanVerdict, LabelAct, standing_acts
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule

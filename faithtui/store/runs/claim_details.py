@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, select
 
-from faithtui.agreement.report.self_consistency import Repeat, repeats_of
+from faithtui.agreement.report.raters import Repeat, repeats_of
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from faithtui.agreement.report.rater_comparison import ComparedClaim, sides
+from faithtui.agreement.report.raters import ComparedClaim, sides
 from faithtui.domain.annotations import Action, HumanVerdict, Mark
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM

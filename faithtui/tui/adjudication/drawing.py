@@ -4,8 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.agreement.report.rater_comparison import ComparedClaim, Figures, Filter, Raters, sides
-from faithtui.agreement.report.self_consistency import Steadiness
+from faithtui.agreement.report.raters import (
+    ComparedClaim,
+    Filter,
+    RaterFigures,
+    Raters,
+    Steadiness,
+    sides,
+)
 from faithtui.domain.annotations import REASON_CODES, HumanVerdict
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
@@ -87,7 +93,7 @@ def rater_lines(compared: Compared, raters: Raters, spec: "MetricSpec", width: i
     return lines
 
 
-def _row(name: str, look: str, figures: Figures, width: int, *, found: bool = True) -> Line:
+def _row(name: str, look: str, figures: RaterFigures, width: int, *, found: bool = True) -> Line:
     return line(
         Piece(f" {fit(name, width)}", look),
         Piece(f"{fmt.thousands(figures.n):>{_COUNT}}  ", ""),

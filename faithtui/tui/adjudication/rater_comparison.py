@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 from textual import getters, on, work
 from textual.message import Message
 
-from faithtui.agreement.report.rater_comparison import (
-    ComparedClaim,
-    Filter,
-    Raters,
-    is_listed,
-    raters,
-)
-from faithtui.agreement.report.self_consistency import steadiness
+from faithtui.agreement.report.raters import ComparedClaim, Filter, Raters, is_listed
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.store.annotations.blinding import blinded
@@ -140,9 +133,11 @@ class ComparingScreen(FaithScreen):
         reads = self.session.store.raters
         compared = reads.compared(run)
         spec = spec_of(compared.run.spec)
-        again = steadiness(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))
+        from faithtui.agreement.report.compare import compare_raters, compute_steadiness
+
+        again = compute_steadiness(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))
         runs = [each.id for each in compared.runs]
-        found = raters(compared.claims, runs, spec.labels, again)
+        found = compare_raters(compared.claims, runs, spec.labels, again)
         claims = reads.judges_differ(run) if chosen is Filter.JUDGES else compared.claims
         listed = tuple(each for each in claims if is_listed(each, chosen, run))
         return self.Loaded(compared, spec, found, listed)

@@ -9,8 +9,8 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.agreement.report.values.settings import Level, ReportSettings
-from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.report.settings import Level, ReportSettings
 from faithtui.domain.ids import ConversationId
 from faithtui.tui.agreement import matrix_drawing as draw
 from faithtui.tui.agreement import parts_drawing as parts

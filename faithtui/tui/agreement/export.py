@@ -8,7 +8,7 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, shown_line
 
 if TYPE_CHECKING:
-    from faithtui.agreement.report.values.settings import ReportSettings
+    from faithtui.agreement.report.settings import ReportSettings
 
 
 def written_report(session: Session, run: RunId, settings: "ReportSettings | None" = None) -> Path:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.agreement.report.values.levels import LevelReport
+from faithtui.agreement.report.model import LevelReport
 from faithtui.tui.agreement import matrix_drawing as draw
 from faithtui.tui.metric_view import units_at
 from faithtui.tui.widgets.pane import Pane

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from faithtui.agreement.idk_recoding import recode
 from faithtui.agreement.labelled_units import RunReadings
-from faithtui.agreement.report.level_figures import PASS
-from faithtui.agreement.report.report_warnings import headline
-from faithtui.agreement.report.values.levels import Detection, Disagreement, LevelReport
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import IntervalMethod, Level, Severity
-from faithtui.agreement.statistics.idk_recoding import recode
+from faithtui.agreement.report.headline import write_headline
+from faithtui.agreement.report.model import (
+    PASS,
+    AgreementReport,
+    Detection,
+    Disagreement,
+    LevelReport,
+)
+from faithtui.agreement.report.settings import IntervalMethod, Level, Severity
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import LabelSet
 from faithtui.tui.agreement.parts_drawing import estimate_line, heat, next_lines
@@ -323,7 +327,9 @@ def section(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
 
 def warning_lines(report: AgreementReport, level: Level, width: int) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
-    lines = wrap([shown_line(headline(level_of(report, level)), "strong")], width - 1, first=PAD)
+    lines = wrap(
+        [shown_line(write_headline(level_of(report, level)), "strong")], width - 1, first=PAD
+    )
     marks = {
         Severity.BLOCKING: ("!!", "bad"),
         Severity.CAUTION: ("! ", "warn"),

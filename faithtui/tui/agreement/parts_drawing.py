@@ -3,11 +3,15 @@
 from collections.abc import Iterator
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.values.levels import Detection, LevelReport
-from faithtui.agreement.report.values.parts import Breakdown, Slice
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.scores import UnitScoreReport
-from faithtui.agreement.report.values.settings import Level
+from faithtui.agreement.report.model import (
+    AgreementReport,
+    Breakdown,
+    Detection,
+    LevelReport,
+    Slice,
+    UnitScoreReport,
+)
+from faithtui.agreement.report.settings import Level
 from faithtui.domain.estimates import Estimate
 from faithtui.tui.agreement.curves_drawing import between, curve, share_bar
 from faithtui.tui.theme import format as fmt

@@ -13,6 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from faithtui.agreement.documents.files import ReportHeader
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
     AnswerReading,
     ClaimReading,
@@ -25,12 +26,11 @@ from faithtui.agreement.labelled_units import (
     ScoreReading,
     StratumReading,
 )
-from faithtui.agreement.report.judge_comparison import PairedUnit
+from faithtui.agreement.report.compare import PairedUnit, compute_steadiness
+from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.raters import Repeat
 from faithtui.agreement.report.report import Judged, OtherJudge, agreement_report
-from faithtui.agreement.report.self_consistency import Repeat, steadiness
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
-from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -261,7 +261,7 @@ def rich(text: str = "", settings: ReportSettings | None = None) -> AgreementRep
         settings,
         judged=Judged("turn-faithfulness", text or "judge-x"),
         other=OtherJudge(text or "judge-y", other),
-        repeats=steadiness(repeats, WORDS),
+        repeats=compute_steadiness(repeats, WORDS),
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from faithtui.agreement.documents.csv_report import COLUMNS, harmless
 from faithtui.agreement.documents.files import ClaimExtras, claims_csv
 from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignReading
-from faithtui.agreement.report.weights import claim_weights
+from faithtui.agreement.report.units import weigh_claims
 from faithtui.domain.label_sets import FAITHFULNESS
 from tests.agreement.documents.building import (
     CLAIMS,
@@ -81,7 +81,7 @@ def test_the_csv_says_what_each_person_said() -> None:
 
 def test_weights_of_a_stratified_sample_add_up_to_what_it_stands_for() -> None:
     found = rich_readings()
-    weights = claim_weights(found.claims, FAITHFULNESS, found.design)
+    weights = weigh_claims(found.claims, FAITHFULNESS, found.design)
     compared = [each for each in found.claims if each.human is not None]
     assert set(weights) == {each.claim for each in compared}
     assert sum(weights.values()) == pytest.approx(400)
@@ -109,14 +109,14 @@ def test_a_weight_is_one_over_the_probability(kind: DesignKind, expected: float 
     if kind is DesignKind.CENSUS:
         claims = claims[:5]
     design = DesignReading(kind, len(claims), conversations=8, drawn_conversations=2)
-    weights = claim_weights(claims, FAITHFULNESS, design)
+    weights = weigh_claims(claims, FAITHFULNESS, design)
     assert set(weights.values()) == (set() if expected is None else {expected})
 
 
 def test_a_claim_beside_the_sample_has_no_weight() -> None:
     claims = [claim(0, "yes", "no")._replace(position=0), claim(1, "yes", "no")]
     design = DesignReading(DesignKind.SIMPLE, 2)
-    assert set(claim_weights(claims, FAITHFULNESS, design)) == {claims[0].claim}
+    assert set(weigh_claims(claims, FAITHFULNESS, design)) == {claims[0].claim}
 
 
 @pytest.mark.parametrize("text", stored_hostile())

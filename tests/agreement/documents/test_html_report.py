@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
 from faithtui.agreement.documents.files import report_html, report_markdown, report_plots
-from faithtui.agreement.report.values.report import AgreementReport
+from faithtui.agreement.report.model import AgreementReport
 from faithtui.domain.text.sanitizing import visible
 from tests.agreement.documents.building import (
     HEADER,

@@ -20,9 +20,9 @@ from faithtui.agreement.labelled_units import (
     StratumReading,
 )
 from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import IntervalMethod, Level, ReportSettings
+from faithtui.agreement.report.settings import IntervalMethod, Level, ReportSettings
 from faithtui.domain.label_sets import FAITHFULNESS
 from tests.agreement.documents.building import (
     ANSWERS,

@@ -9,11 +9,11 @@ from markdown_it import MarkdownIt
 from faithtui.agreement.documents.differences import LISTED
 from faithtui.agreement.documents.files import report_markdown
 from faithtui.agreement.documents.markdown_report import escape
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import DesignKind, DesignReading
+from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
-from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.text.sanitizing import visible_line

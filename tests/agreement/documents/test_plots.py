@@ -20,15 +20,16 @@ from faithtui.agreement.documents.plots import (
     reliability_plot,
     threshold_plot,
 )
-from faithtui.agreement.report.values.levels import LevelReport
-from faithtui.agreement.report.values.parts import (
+from faithtui.agreement.report.model import (
     Breakdown,
+    CalibrationReport,
+    LevelReport,
     ProgressPoint,
     ProgressReport,
+    ReliabilityBin,
     Slice,
     SliceRow,
 )
-from faithtui.agreement.report.values.scores import CalibrationReport, ReliabilityBin
 from faithtui.domain.estimates import Estimate, Method, Status
 from tests.agreement.documents.building import report, rich
 

@@ -13,8 +13,8 @@ from faithtui.agreement.gate.certificate import (
 )
 from faithtui.agreement.gate.transfer import Accuracy, accuracy_of, corrected_outside
 from faithtui.agreement.labelled_units import ClaimReading, Opinion
+from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.agreement.report.values.levels import LevelReport
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import (
     LEVEL,

@@ -22,7 +22,7 @@ from faithtui.agreement.gate.certificate import (
 from faithtui.agreement.gate.certificate_file import MOST_BYTES, certificate_text, read_certificate
 from faithtui.agreement.gate.thresholds import Criterion, Measured, Outcome, Thresholds
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.values.settings import Level
+from faithtui.agreement.report.settings import Level
 from faithtui.domain.estimates import Estimate, Method, Reason, Status, withheld
 from faithtui.errors import InputError
 

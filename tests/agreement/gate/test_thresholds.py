@@ -21,9 +21,9 @@ from faithtui.agreement.gate.thresholds import (
     worst,
 )
 from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignReading
+from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.agreement.report.values.levels import LevelReport
-from faithtui.agreement.report.values.settings import Level
+from faithtui.agreement.report.settings import Level
 from faithtui.domain.estimates import (
     Estimate,
     Method,

@@ -8,22 +8,23 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import NormalDist
 
+import numpy as np
+
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.statistics import (
-    alpha,
-    clusters,
     coefficients,
     detection,
+    intervals,
     paired_judges,
-    rating_errors,
     ratings,
     standard_errors,
 )
-from faithtui.agreement.statistics.category_weights import Disagreement
-from faithtui.agreement.statistics.intervals import Scale, estimate, jackknife_se
-from faithtui.agreement.statistics.jackknife import left_out
-from faithtui.agreement.statistics.ratings import Ratings
+from faithtui.agreement.statistics.coefficients import Disagreement, MeasurementLevel
+from faithtui.agreement.statistics.figures import Figure, leave_out
+from faithtui.agreement.statistics.intervals import Scale, compute_jackknife_se, make_estimate
+from faithtui.agreement.statistics.matrices import MatrixStack
+from faithtui.agreement.statistics.ratings import RatingFigure
 from faithtui.agreement.statistics.standard_errors import Chance
-from faithtui.agreement.statistics.tables import Counted, Table
 from faithtui.domain.estimates import Point, Reason
 from faithtui.errors import InputError
 from tests.agreement.golden.tables import (
@@ -50,8 +51,9 @@ from tests.agreement.golden.tables import (
 Result = dict[str, object]
 Entry = Callable[[Fields, Fields], Result]
 
-_OfTable = Callable[[Counted, Disagreement | None], Point]
-_OfRatings = Callable[[Ratings, Disagreement | None], Point]
+_Matrix = ConfusionMatrix[float]
+_OfTable = Figure[[Disagreement | None]]
+_OfRatings = RatingFigure[[Disagreement | None]]
 
 
 def result(value: Point, **more: object) -> Result:
@@ -73,7 +75,7 @@ def _agreement(of_table: _OfTable, of_ratings: _OfRatings, by_chance: Chance) ->
         if kind in RATING_KINDS:
             weights = weights_of(fields, params)
             units = several_raters(fields)
-            se = rating_errors.standard_error(units, by_chance, weights)
+            se = standard_errors.compute_ratings_standard_error(units, by_chance, weights)
             return result(of_ratings(units, weights), se=se)
         return _of_two(of_table, by_chance)(fields, params)
 
@@ -106,7 +108,7 @@ def _kappa(fields: Fields, params: Fields) -> Result:
     return result(
         value,
         se=se,
-        se_null=standard_errors.null_standard_error(table, weights),
+        se_null=standard_errors.compute_null_standard_error(table, weights),
         ci_low=value - factor * se,
         ci_high=value + factor * se,
     )
@@ -122,7 +124,7 @@ def _scott_pi(fields: Fields, params: Fields) -> Result:
     pairs = {pattern: times for pattern, times in units.items if sum(pattern) == 2}
     if units.rated and not pairs:
         return result(Reason.NO_OVERLAP)
-    complete = Ratings.of(units.categories, pairs)
+    complete = ratings.Ratings.of(units.categories, pairs)
     return result(ratings.fleiss_kappa(complete, weights_of(fields, params)))
 
 
@@ -148,9 +150,9 @@ def _alpha_of_two(fields: Fields, params: Fields) -> Result:
         return result(found)
     # Its correction for small samples needs to know how many units there are.
     table = counted(found)
-    nominal = level is alpha.MeasurementLevel.NOMINAL
+    nominal = level is MeasurementLevel.NOMINAL
     se = _error(table, Chance.POOLED, None) if nominal else None
-    return result(alpha.krippendorff_alpha(table, level, scores), se=se)
+    return result(coefficients.krippendorff_alpha(table, level, scores), se=se)
 
 
 def _of_category(fields: Fields, params: Fields) -> Result:
@@ -158,15 +160,15 @@ def _of_category(fields: Fields, params: Fields) -> Result:
     units = several_raters(fields)
     chosen = category_of(fields, params, units.categories)
     if chosen is not None:
-        return result(ratings.fleiss_kappa(units.against_rest(chosen)))
+        return result(ratings.fleiss_kappa(units.put_against_rest(chosen)))
     found = [
-        result(ratings.fleiss_kappa(units.against_rest(k)))["value"]
+        result(ratings.fleiss_kappa(units.put_against_rest(k)))["value"]
         for k in range(len(units.categories))
     ]
     return {"value": found, "categories": list(units.categories)}
 
 
-def _detected(compute: Callable[[Counted], Point]) -> Entry:
+def _detected(compute: Callable[[_Matrix], Point]) -> Entry:
     """Make an entry of a figure of a 2x2 table, positive first."""
 
     def entry(fields: Fields, params: Fields) -> Result:
@@ -178,7 +180,7 @@ def _detected(compute: Callable[[Counted], Point]) -> Entry:
     return entry
 
 
-def _plain(compute: Callable[[Counted], Point]) -> Entry:
+def _plain(compute: Callable[[_Matrix], Point]) -> Entry:
     """Make an entry of a figure of a whole table."""
 
     def entry(fields: Fields, params: Fields) -> Result:
@@ -199,14 +201,14 @@ def _confusion(fields: Fields, params: Fields) -> Result:
     }
 
 
-def _verified(compute: Callable[[Counted], Point], *, weighted: bool, binary: bool) -> Entry:
+def _verified(compute: Callable[[_Matrix], Point], *, weighted: bool, binary: bool) -> Entry:
     """Make an entry of a figure of labels given by judge category; the first is positive."""
 
     def entry(fields: Fields, params: Fields) -> Result:
         sample = verified(fields)
         if binary:
-            sample = sample.collapsed(sample.categories[:1])
-        cells = sample.read() if weighted else sample.raw
+            sample = sample.collapse(sample.categories[:1])
+        cells = sample.weighted_total if weighted else sample.total
         return result(cells if isinstance(cells, Reason) else compute(cells))
 
     return entry
@@ -226,7 +228,7 @@ def _clustered(
     return lambda fields, params: _tested(test(discordant_groups(fields)))
 
 
-def _of_margins(test: Callable[[Counted], paired_judges.ChiSquare | Reason]) -> Entry:
+def _of_margins(test: Callable[[_Matrix], paired_judges.ChiSquare | Reason]) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         table = two_raters(fields)
         return _tested(table if isinstance(table, Reason) else test(counted(table)))
@@ -250,28 +252,27 @@ def _sign_flip(fields: Fields, params: Fields) -> Result:
     return result(found) if isinstance(found, Reason) else result(found.p, draws=found.draws)
 
 
-def _jackknife_se(compute: Callable[[Counted], Point]) -> Entry:
+def _jackknife_se(compute: Figure[[]]) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         groups = conversations(fields)
         value = compute(groups.total)
         if isinstance(value, Reason) or groups.groups < 2:
             return result(value if isinstance(value, Reason) else Reason.NO_VARIATION)
-        known: list[tuple[float, int]] = []
-        for each, times in left_out(compute, groups):
-            if isinstance(each, Reason):
-                return result(each)
-            known.append((each, times))
-        return result(jackknife_se(known))
+        values, times = leave_out(compute, groups)
+        if np.isnan(values).any():
+            without = groups.rest.cells[..., int(np.isnan(values).argmax())]
+            return result(compute.explain(MatrixStack(without)))
+        return result(compute_jackknife_se(values, times))
 
     return entry
 
 
-def _jackknife_ci(compute: Callable[[Counted], Point], scale: Scale) -> Entry:
+def _jackknife_ci(compute: Figure[[]], scale: Scale) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         groups = conversations(fields)
-        found = estimate(
+        found = make_estimate(
             compute(groups.total),
-            left_out(compute, groups),
+            *leave_out(compute, groups),
             scale,
             n=groups.total.n,
             level=confidence_of(params),
@@ -286,15 +287,15 @@ def _jackknife_ci(compute: Callable[[Counted], Point], scale: Scale) -> Entry:
 
 
 def _exact_bootstrap(fields: Fields, params: Fields, *, which: int) -> Result:
-    found = clusters.exact_bootstrap(conversations(fields))
+    found = intervals.enumerate_bootstrap(conversations(fields))
     return result(found if isinstance(found, Reason) else found[which])
 
 
-def _error(table: Counted, by_chance: Chance, weights: Disagreement | None) -> float | None:
+def _error(table: _Matrix, by_chance: Chance, weights: Disagreement | None) -> float | None:
     """Compute a standard error of counts; weights do not say how many units there are."""
-    if not isinstance(table, Table):
+    if not all(isinstance(count, int) for row in table.counts for count in row):
         return None
-    found = standard_errors.standard_error(table, by_chance, weights)
+    found = standard_errors.compute_standard_error(table, by_chance, weights)
     return None if isinstance(found, Reason) else found
 
 
@@ -352,12 +353,12 @@ ENTRIES: dict[str, Entry] = {
     "bowker_symmetry": _of_margins(paired_judges.bowker),
     "stuart_maxwell": _of_margins(paired_judges.stuart_maxwell),
     "signflip_p_two_sided": _sign_flip,
-    "jackknife_se_kappa": _jackknife_se(coefficients.cohen_kappa),
-    "jackknife_se_agreement": _jackknife_se(coefficients.percent_agreement),
-    "jackknife_ci_kappa": _jackknife_ci(coefficients.cohen_kappa, Scale.ATANH),
-    "jackknife_ci_agreement": _jackknife_ci(coefficients.percent_agreement, Scale.LOGIT),
+    "jackknife_se_kappa": _jackknife_se(coefficients.cohen_kappa.bind()),
+    "jackknife_se_agreement": _jackknife_se(coefficients.percent_agreement.bind()),
+    "jackknife_ci_kappa": _jackknife_ci(coefficients.cohen_kappa.bind(), Scale.ATANH),
+    "jackknife_ci_agreement": _jackknife_ci(coefficients.percent_agreement.bind(), Scale.LOGIT),
     "linearised_se_agreement": lambda fields, params: result(
-        clusters.linearised_se(conversations(fields))
+        intervals.compute_linearised_se(conversations(fields))
     ),
     "exact_bootstrap_se_agreement": partial(_exact_bootstrap, which=1),
     "exact_bootstrap_mean_agreement": partial(_exact_bootstrap, which=0),

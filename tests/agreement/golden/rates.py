@@ -3,25 +3,29 @@
 import re
 from collections.abc import Callable
 
+import numpy as np
+
 from faithtui.agreement.sampling.stopping import labels_for
-from faithtui.agreement.statistics.corrected_rate import (
-    Conversation,
+from faithtui.agreement.statistics.intervals import Scale, make_jackknife_interval, wilson_interval
+from faithtui.agreement.statistics.prediction_powered import (
+    Costs,
+    Labelled,
+    Unlabelled,
+    ppi_mean,
+    split_budget,
+    split_for,
+)
+from faithtui.agreement.statistics.rates import (
     LabelledStratum,
-    conversation_kinds,
-    future_left_out,
+    OutsideAccuracy,
+    group_strata,
+    lang_reiczigel,
+    leave_out_future,
     naive_label_mean,
+    rogan_gladen,
     stratified_rate,
     stratified_se,
-    total_of,
 )
-from faithtui.agreement.statistics.intervals import Scale, jackknife_interval, wilson
-from faithtui.agreement.statistics.outside_accuracy import (
-    OutsideAccuracy,
-    lang_reiczigel,
-    rogan_gladen,
-)
-from faithtui.agreement.statistics.ppi_plan import Costs, split_budget, split_for
-from faithtui.agreement.statistics.prediction_powered import Labelled, Unlabelled, ppi_mean
 from faithtui.domain.estimates import Reason
 from faithtui.errors import InputError
 from tests.agreement.golden import inputs as read
@@ -36,7 +40,7 @@ def _wilson_interval(given: Given, params: Given) -> Result:
         raise read.refused("k", f"at most {n}", k)
     if not n:
         return undefined(Reason.NO_ITEMS)
-    low, high = wilson(k / n, n, read.confidence(params))
+    low, high = wilson_interval(k / n, n, read.confidence(params))
     return {"value": k / n, "ci_low": low, "ci_high": high}
 
 
@@ -65,10 +69,10 @@ def _strata(given: Given) -> tuple[LabelledStratum, ...]:
     """Read strata, or conversations and add them up."""
     if read.kind_of(given, "strata", "cluster_strata") == "strata":
         return tuple(map(_stratum, read.objects(given, "strata")))
-    return total_of(conversation_kinds(_conversations(given)))
+    return group_strata(_conversations(given)).total
 
 
-def _conversations(given: Given) -> list[Conversation]:
+def _conversations(given: Given) -> list[tuple[LabelledStratum, ...]]:
     """Read conversations; a verdict that one of them does not list is one it does not have."""
     read.kind_of(given, "cluster_strata")
     rows: list[dict[object, LabelledStratum]] = []
@@ -97,23 +101,20 @@ def _stratified_proportion(given: Given, params: Given) -> Result:
 
 
 def _stratified_proportion_jackknife(given: Given, params: Given) -> Result:
-    kinds = conversation_kinds(_conversations(given))
+    kinds = group_strata(_conversations(given))
     level = read.confidence(params)
-    value = stratified_rate(total_of(kinds))
+    value = stratified_rate(kinds.total)
     if isinstance(value, Reason):
         return undefined(value)
-    left_out = [
-        (each, times) for each, times in future_left_out(kinds) if not isinstance(each, Reason)
-    ]
-    groups = sum(times for _, times in kinds)
-    if groups < 2 or len(left_out) < len(kinds):
+    left_out, groups = leave_out_future(kinds), int(kinds.times.sum())
+    if groups < 2 or np.isnan(left_out).any():
         # With one conversation, or all labels in one of them, nothing says how they vary.
         reason = Reason.TOO_FEW_CLUSTERS.value
         return {"value": value, "ci_low": None, "ci_high": None, "reason": reason}
-    if 0 < value < 1 and len({round(each, 12) for each, _ in left_out}) > 1:
-        low, high = jackknife_interval(value, left_out, Scale.LOGIT, level)
+    if 0 < value < 1 and np.ptp(left_out) > 1e-12:
+        low, high = make_jackknife_interval(value, left_out, kinds.times, Scale.LOGIT, level)
     else:
-        low, high = wilson(value, groups, level)
+        low, high = wilson_interval(value, groups, level)
     return {"value": value, "ci_low": low, "ci_high": high}
 
 

@@ -2,19 +2,25 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from faithtui.agreement.statistics.calibration import (
     Norm,
     brier,
     calibration_error,
     equal_width_bins,
 )
-from faithtui.agreement.statistics.icc import Form, icc
-from faithtui.agreement.statistics.joint_counts import Cells, cells_of
-from faithtui.agreement.statistics.kendall import kendall_of_cells
-from faithtui.agreement.statistics.ranks import spearman_of_cells
-from faithtui.agreement.statistics.roc import Levels, delong
-from faithtui.agreement.statistics.score_differences import (
+from faithtui.agreement.statistics.ranks import (
+    JointCounts,
+    Levels,
+    delong,
+    kendall_of_counts,
+    spearman_of_counts,
+)
+from faithtui.agreement.statistics.scores import (
     MULTIPLIER,
+    Form,
+    icc,
     limits_of_agreement,
     mean_absolute_error,
     mean_difference,
@@ -71,32 +77,23 @@ def _score_table(given: Given) -> Levels:
     return dict(zip(levels, zip(negatives, positives, strict=True), strict=True))
 
 
-def _joint(given: Given) -> tuple[Cells, int, int]:
-    """Read two orderings of the same units as cells; categories stand in the order of the scale."""
+def _joint(given: Given) -> JointCounts:
+    """Read two orderings of the same units; categories stand in the order of the scale."""
     kind = read.kind_of(given, "pairs", "score_matrix", "scores", "score_table", "confusion")
+    if kind == "scores":
+        return JointCounts.of_pairs(*_scores(given))
+    if kind in ("pairs", "score_matrix"):
+        pairs = _pairs(given)
+        return JointCounts.of_pairs([x for x, _ in pairs], [y for _, y in pairs])
     if kind == "score_table":
         levels = _score_table(given)
-        cells = {
-            (x, y): times
-            for x, score in enumerate(sorted(levels))
-            for y, times in enumerate(levels[score])
-            if times
-        }
-        return cells, len(levels), 2
-    if kind == "confusion":
-        table = counted_table(given)
-        size = len(table.categories)
-        cells = {
-            (i, j): times
-            for i, row in enumerate(table.counts)
-            for j, times in enumerate(row)
-            if times
-        }
-        return cells, size, size
-    if kind == "scores":
-        scores, y = _scores(given)
-        return cells_of(zip(scores, map(float, y), strict=True))
-    return cells_of(_pairs(given))
+        counts = np.array([levels[score] for score in sorted(levels)], np.int64).reshape(-1, 2)
+    else:
+        counts = np.array(counted_table(given).counts, np.int64)
+    used = np.nonzero(counts)
+    # Levels that nobody used are none.
+    x, y = (np.unique(each, return_inverse=True)[1] for each in used)
+    return JointCounts.of_counts(x, y, counts[used])
 
 
 def _pairs(given: Given) -> list[tuple[float, float]]:
@@ -111,11 +108,11 @@ def _pairs(given: Given) -> list[tuple[float, float]]:
 
 
 def _spearman(given: Given, _: Given) -> Result:
-    return result_of(spearman_of_cells(*_joint(given)))
+    return result_of(spearman_of_counts(_joint(given)))
 
 
 def _kendall_tau_b(given: Given, _: Given) -> Result:
-    return result_of(kendall_of_cells(*_joint(given)))
+    return result_of(kendall_of_counts(_joint(given)))
 
 
 def _mean_difference(given: Given, _: Given) -> Result:

@@ -8,31 +8,25 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from faithtui.agreement.statistics.alpha import MeasurementLevel
-from faithtui.agreement.statistics.category_weights import (
+import numpy as np
+
+from faithtui.agreement.confusion_matrix import TWO, ConfusionMatrix
+from faithtui.agreement.statistics.coefficients import (
     Disagreement,
+    MeasurementLevel,
     from_agreement,
     from_disagreement,
-    linear,
-    quadratic,
+    linear_weights,
+    quadratic_weights,
 )
+from faithtui.agreement.statistics.matrices import GroupedMatrix
 from faithtui.agreement.statistics.paired_judges import DiscordantGroup
 from faithtui.agreement.statistics.ratings import Pattern, Ratings
-from faithtui.agreement.statistics.table_groups import Grouped, grouped
-from faithtui.agreement.statistics.tables import (
-    TWO,
-    Cells,
-    Counted,
-    Counts,
-    StratifiedTable,
-    Table,
-    collapsed_cells,
-    empty_table,
-)
 from faithtui.domain.estimates import LEVEL, Reason
 from faithtui.errors import InputError
 
 Fields = Mapping[str, object]
+Counts = tuple[tuple[int, ...], ...]
 
 TABLE_KINDS = ("confusion", "binary_counts", "cluster_confusions")
 """Kinds that are a table of two raters, or add up to one."""
@@ -53,7 +47,7 @@ def kind_of(fields: Fields, allowed: Sequence[str]) -> str:
     return kind
 
 
-def two_raters(fields: Fields) -> Counted | Reason:
+def two_raters(fields: Fields) -> ConfusionMatrix[float] | Reason:
     """Read a table of two raters.
 
     Units of `ratings` that only one of them rated are left out.
@@ -69,7 +63,7 @@ def two_raters(fields: Fields) -> Counted | Reason:
     return square_table(fields)
 
 
-def square_table(fields: Fields) -> Table | Cells[float]:
+def square_table(fields: Fields) -> ConfusionMatrix[float]:
     """Read a table of two raters that is given as one, or by conversation."""
     match kind_of(fields, TABLE_KINDS):
         case "confusion":
@@ -81,19 +75,21 @@ def square_table(fields: Fields) -> Table | Cells[float]:
             return conversations(fields).total
 
 
-def counted_table(fields: Fields) -> Table:
+def counted_table(fields: Fields) -> ConfusionMatrix[int]:
     """Read a table of two raters, given as one or by conversation, of whole numbers of units."""
     return counted(square_table(fields))
 
 
-def counted(table: Counted) -> Table:
+def counted(table: ConfusionMatrix[float]) -> ConfusionMatrix[int]:
     """Take a table whose cells are whole numbers of units.
 
     Raises:
         InputError: They are weights.
     """
-    if isinstance(table, Table):
-        return table
+    if all(isinstance(count, int) for row in table.counts for count in row):
+        return ConfusionMatrix(
+            table.categories, tuple(tuple(map(int, row)) for row in table.counts)
+        )
     raise InputError("counts of units are whole numbers", field="matrix")
 
 
@@ -114,7 +110,9 @@ def several_raters(fields: Fields) -> Ratings:
     return Ratings.of(names, Counter[Pattern](patterns))
 
 
-def positive_first(fields: Fields, params: Fields, table: Counted) -> Counted:
+def positive_first(
+    fields: Fields, params: Fields, table: ConfusionMatrix[float]
+) -> ConfusionMatrix[float]:
     """Put the categories together into two, first the positive ones.
 
     They are named by `positive`, one or a list, in the parameters or in a confusion; else the
@@ -129,7 +127,7 @@ def positive_first(fields: Fields, params: Fields, table: Counted) -> Counted:
         positive = tuple(map(str, chosen if isinstance(chosen, list) else [chosen]))
         if unknown := [name for name in positive if name not in table.categories]:
             raise InputError(f"{unknown} are no categories", field="positive")
-    return _table(TWO, collapsed_cells(table.categories, table.counts, positive))
+    return table.collapse(positive)
 
 
 def category_of(fields: Fields, params: Fields, categories: Sequence[str]) -> int | None:
@@ -142,13 +140,13 @@ def category_of(fields: Fields, params: Fields, categories: Sequence[str]) -> in
     return categories.index(str(name))
 
 
-def conversations(fields: Fields) -> Grouped[Table]:
+def conversations(fields: Fields) -> GroupedMatrix:
     """Read one table per conversation; those without units are left out."""
     kind_of(fields, ("cluster_confusions",))
     names = _names(fields)
     clusters = [_counts(each, len(names)) for each in _list(_field(fields, "clusters"), "clusters")]
-    tables = (Table(names, counts) for counts in clusters)
-    return Grouped(*grouped(empty_table(names), (table for table in tables if table.n)))
+    counts = np.array(clusters, np.int64).reshape(len(clusters), len(names), len(names))
+    return GroupedMatrix.of_groups(names, np.moveaxis(counts, 0, -1)[None])
 
 
 def discordant(fields: Fields) -> tuple[int, int]:
@@ -167,9 +165,10 @@ def discordant_groups(fields: Fields) -> list[DiscordantGroup]:
     """Read the same by conversation."""
     if kind_of(fields, ("discordant_clusters", "cluster_confusions")) == "cluster_confusions":
         found = []
-        for kind, times in conversations(fields).kinds:
-            (_, b), (c, _) = _two_by_two(kind.counts)
-            found += [DiscordantGroup(kind.n, b, c)] * times
+        by_group = conversations(fields)
+        for each, times in zip(np.moveaxis(by_group.own.cells, -1, 0), by_group.times, strict=True):
+            (_, b), (c, _) = _two_by_two(tuple(map(tuple, each.astype(int).tolist())))
+            found += [DiscordantGroup(int(each.sum()), b, c)] * int(times)
         return found
     columns = [
         [whole(each, name) for each in _list(_field(fields, name), name)]
@@ -192,21 +191,17 @@ def differences(fields: Fields) -> list[float]:
     return [group.b - group.c for group in discordant_groups(fields)]
 
 
-def verified(fields: Fields) -> StratifiedTable:
+def verified(fields: Fields) -> GroupedMatrix:
     """Read labels of which more or fewer were given by judge category; a stratum is a category."""
     kind_of(fields, ("verified_sample",))
     names = _names(fields)
     given = _list(_field(fields, "judge_population"), "judge_population", len(names))
-    populations = tuple(whole(each, "judge_population") for each in given)
-    labelled = _counts(_field(fields, "labelled"), len(names), "labelled")
-    strata = tuple(
-        tuple(tuple(count if j == k else 0 for j, count in enumerate(row)) for row in labelled)
-        for k in range(len(names))
-    )
-    for population, stratum in zip(populations, strata, strict=True):
-        if sum(map(sum, stratum)) > population:
-            raise InputError("more labelled than there are", field="labelled")
-    return StratifiedTable(names, populations, strata)
+    populations = np.array([whole(each, "judge_population") for each in given], np.int64)
+    labelled = np.array(_counts(_field(fields, "labelled"), len(names), "labelled"), np.int64)
+    strata = labelled * np.eye(len(names), dtype=np.int64)[:, None]
+    if (strata.sum(axis=(1, 2)) > populations).any():
+        raise InputError("more labelled than there are", field="labelled")
+    return GroupedMatrix.of_groups(names, strata[..., None], populations=populations[:, None])
 
 
 def weights_of(fields: Fields, params: Fields) -> Disagreement | None:
@@ -223,9 +218,9 @@ def weights_of(fields: Fields, params: Fields) -> Disagreement | None:
     if named[0] == "weights":
         match params["weights"]:
             case "linear":
-                return linear(scores_of(fields, params))
+                return linear_weights(scores_of(fields, params))
             case "quadratic":
-                return quadratic(scores_of(fields, params))
+                return quadratic_weights(scores_of(fields, params))
             case "identity" | "unweighted" | "nominal":
                 return None
         raise InputError("weights are linear, quadratic or identity", field="weights")
@@ -338,14 +333,13 @@ def _counts(value: object, size: int, field: str = "clusters") -> Counts:
     return tuple(tuple(whole(each, field) for each in _list(line, field, size)) for line in lines)
 
 
-def _table(names: tuple[str, ...], matrix: Sequence[Sequence[float]]) -> Table | Cells[float]:
+def _table(names: tuple[str, ...], matrix: Sequence[Sequence[float]]) -> ConfusionMatrix[float]:
     """Make a table; whole numbers are counts, anything else are weights."""
     if len(matrix) != len(names):
         raise InputError(f"expected {len(names)} rows, one per category", field="matrix")
     if all(each == int(each) for row in matrix for each in row):
-        return Table(names, tuple(tuple(int(each) for each in row) for row in matrix))
-    weights: Cells[float] = Cells(names, tuple(map(tuple, matrix)))
-    return weights
+        return ConfusionMatrix(names, tuple(tuple(int(each) for each in row) for row in matrix))
+    return ConfusionMatrix(names, tuple(map(tuple, matrix)))
 
 
 def _units(fields: Fields) -> Sequence[object]:
@@ -365,7 +359,7 @@ def _places(fields: Fields, unit: object) -> list[int | None]:
     return [None if each is None else names.index(each) for each in row]
 
 
-def _cross_tabulated(fields: Fields) -> Table | Reason:
+def _cross_tabulated(fields: Fields) -> ConfusionMatrix[float] | Reason:
     names = _names(fields)
     rows = [_places(fields, unit) for unit in _units(fields)]
     if any(len(row) > 2 for row in rows):
@@ -374,10 +368,10 @@ def _cross_tabulated(fields: Fields) -> Table | Reason:
     if not pairs and any(each is not None for row in rows for each in row):
         return Reason.NO_OVERLAP
     size = range(len(names))
-    return Table(names, tuple(tuple(pairs[i, j] for j in size) for i in size))
+    return ConfusionMatrix(names, tuple(tuple(pairs[i, j] for j in size) for i in size))
 
 
-def _paired_ratings(table: Table) -> Ratings:
+def _paired_ratings(table: ConfusionMatrix[int]) -> Ratings:
     found = Counter[Pattern]()
     size = range(len(table.categories))
     for i, row in enumerate(table.counts):

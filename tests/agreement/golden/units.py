@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from faithtui.agreement.statistics.table_warnings import NOTHING_COMPARED, table_codes
+from faithtui.agreement.statistics.coefficients import NOTHING_COMPARED, table_codes
 from faithtui.domain.estimates import Reason
 from faithtui.errors import InputError
 from tests.agreement.golden import inputs as read

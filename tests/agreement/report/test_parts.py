@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
     AnswerReading,
     ClaimReading,
@@ -17,13 +18,10 @@ from faithtui.agreement.labelled_units import (
     ScoreReading,
     StratumReading,
 )
-from faithtui.agreement.report.judge_comparison import PairedUnit
+from faithtui.agreement.report.compare import PairedUnit
+from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import Judged, OtherJudge, agreement_report
-from faithtui.agreement.report.values.levels import RateEstimator
-from faithtui.agreement.report.values.parts import Slice
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings, Severity
-from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.report.settings import IntervalMethod, ReportSettings, Severity
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId

@@ -6,13 +6,12 @@ from random import Random
 
 import pytest
 
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import ClaimReading, LabelState, RunReadings
-from faithtui.agreement.report.point_estimates import with_points
-from faithtui.agreement.report.report import Prepared, report_of
-from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
+from faithtui.agreement.report.report import Prepared, report_of, with_points
+from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.sampling.designs import DrawnClaim, DrawnSample, design_reading
 from faithtui.agreement.sampling.draw import Design, Stratum
-from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS

@@ -5,14 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.agreement.report.rater_comparison import (
-    ComparedClaim,
-    Filter,
-    is_listed,
-    raters,
-    sides,
-)
-from faithtui.agreement.report.self_consistency import Repeat, steadiness
+from faithtui.agreement.report.compare import compare_raters, compute_steadiness
+from faithtui.agreement.report.raters import ComparedClaim, Filter, Repeat, is_listed, sides
 from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -83,7 +77,7 @@ def test_a_judge_is_compared_with_the_last_word_of_people() -> None:
         claim(20, judge=None, ann="no"),
         claim(21, judge="yes", ann="x"),
     ]
-    found = raters(claims, [ONE, TWO], FAITHFULNESS)
+    found = compare_raters(claims, [ONE, TWO], FAITHFULNESS)
     judge = found.judges[0]
     assert (judge.run, judge.figures.n) == (ONE, 20)
     # Ten yes on both sides, five no on both, five no that the judge calls yes.
@@ -95,16 +89,16 @@ def test_a_judge_is_compared_with_the_last_word_of_people() -> None:
 
 
 def test_x_is_a_word_among_people() -> None:
-    found = raters([claim(n, ann="x", bo="yes") for n in range(12)], [ONE], FAITHFULNESS)
+    found = compare_raters([claim(n, ann="x", bo="yes") for n in range(12)], [ONE], FAITHFULNESS)
     assert found.pairs[0].figures.n == 12
     assert found.judges[0].figures.n == 0
 
 
 def test_a_person_is_compared_with_the_others_alone_and_with_themselves() -> None:
-    again = steadiness([Repeat("ann", "g", "yes", "no", 5.0)], FAITHFULNESS.names)
-    alone = raters([claim(ann="yes")], [ONE], FAITHFULNESS, again)
+    again = compute_steadiness([Repeat("ann", "g", "yes", "no", 5.0)], FAITHFULNESS.names)
+    alone = compare_raters([claim(ann="yes")], [ONE], FAITHFULNESS, again)
     (ann,) = alone.people
     assert (ann.claims, ann.figures.n) == (1, 0)
     assert ann.again == again[0]
     assert alone.pairs == ()
-    assert raters([], [], FAITHFULNESS).people == ()
+    assert compare_raters([], [], FAITHFULNESS).people == ()

@@ -15,10 +15,9 @@ from faithtui.agreement.labelled_units import (
     UnratedAnswer,
 )
 from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.model import AgreementReport, Coverage, VerdictCount
 from faithtui.agreement.report.report import Judged, agreement_report
-from faithtui.agreement.report.values.levels import Coverage, VerdictCount
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import Level, Severity
+from faithtui.agreement.report.settings import Level, Severity
 from faithtui.domain.estimates import Reason, Status
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.integrity.run_summary import Soundness

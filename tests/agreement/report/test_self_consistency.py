@@ -2,7 +2,8 @@
 
 import pytest
 
-from faithtui.agreement.report.self_consistency import Repeat, repeats_of, steadiness
+from faithtui.agreement.report.compare import compute_steadiness
+from faithtui.agreement.report.raters import Repeat, repeats_of
 from faithtui.domain.annotations import Action, LabelAct
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, LabelId
@@ -70,7 +71,7 @@ def test_share_and_kappa_of_a_person() -> None:
         repeat("yes", "no"),
         repeat("no", "yes"),
     ]
-    (ann,) = steadiness(own, WORDS)
+    (ann,) = compute_steadiness(own, WORDS)
     assert (ann.reviewer, ann.n) == ("ann", 20)
     assert ann.same.value == pytest.approx(0.9)
     # 10 of each word on either side: agreement by chance is 1/2, so (0.9 - 0.5) / 0.5.
@@ -79,9 +80,9 @@ def test_share_and_kappa_of_a_person() -> None:
 
 
 def test_people_come_by_name_and_words_of_other_metrics_are_left_out() -> None:
-    rows = steadiness(
+    rows = compute_steadiness(
         [repeat("yes", "yes", who="bo"), repeat("yes", "yes"), repeat("1", "")], WORDS
     )
     assert [(each.reviewer, each.n) for each in rows] == [("ann", 1), ("bo", 1)]
     assert rows[0].kappa.reason is Reason.NO_VARIATION
-    assert steadiness([], WORDS) == ()
+    assert compute_steadiness([], WORDS) == ()

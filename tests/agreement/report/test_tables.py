@@ -1,74 +1,71 @@
-"""Tables of parts are counted together and in running sums; one by one they must be the same."""
+"""Parts and prefixes of units are counted together; one by one they must be the same."""
 
-from random import Random
-
+import numpy as np
 import pytest
 
-from faithtui.agreement.report.tables import Figures, Frame, Units
-from faithtui.agreement.report.values.settings import ReportSettings
-from faithtui.agreement.statistics.packing import Spans
+from faithtui.agreement.report.compute import FigureContext, Frame, Units
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.statistics.coefficients import PERCENT
+from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints
 
 WORDS = ("yes", "no", "idk")
-FRAME = Frame(
-    ("yes", "no"),
-    tuple((f"g{place % 13}", "no" if place % 4 else "yes") for place in range(400)),
-    {"yes": 2.5, "no": 4.0},
-)
+GROUPS = 13
+FRAME = Frame(("yes", "no"), np.full((2, GROUPS), 20), (2.5, 4.0))
 
 
-def drawn(chance: Random, *, apart: bool, strata: bool) -> Units:
-    """Draw units of 13 groups, whose units follow each other or not; some are in no stratum."""
-    groups = [f"g{chance.randrange(13)}" for _ in range(240)]
-    if not apart:
-        groups.sort()
+def context_of(*, strata: bool) -> FigureContext:
+    return FigureContext(WORDS, ("no",), ReportSettings(), FRAME if strata else None)
+
+
+def drawn(seed: int, *, strata: bool) -> Units:
+    """Draw units of 13 groups; some are in no stratum."""
+    chance = np.random.default_rng(seed)
     return Units(
-        groups,
-        [chance.randrange(9) for _ in groups],
-        [chance.choice(("yes", "no", None)) for _ in groups] if strata else (),
+        chance.integers(GROUPS, size=240),
+        chance.integers(9, size=240),
+        GROUPS,
+        chance.integers(-1, 2, size=240) if strata else None,
     )
 
 
+def as_units(of: GroupedMatrix) -> tuple[object, ...]:
+    """What is in it, to compare."""
+    return of.categories, of.counts.tolist(), of.times.tolist(), of.weights
+
+
 @pytest.mark.parametrize("strata", [False, True])
-@pytest.mark.parametrize("apart", [False, True])
-@pytest.mark.parametrize("parts", [1, 16, 17, 40])
-def test_parts_are_those_of_their_units_however_many_there_are(
-    parts: int, *, apart: bool, strata: bool
-) -> None:
-    chance = Random(parts)
-    figures = Figures(WORDS, ("no",), ReportSettings(), FRAME if strata else None)
-    units = drawn(chance, apart=apart, strata=strata)
-    names = [chance.randrange(parts) for _ in units.cells]
-    found = figures.parts(units, names, {name: name != 5 for name in range(parts)})
-    assert list(found) == [name for name in range(parts) if name != 5]
-    for name, part in found.items():
-        own = [place for place, each in enumerate(names) if each == name]
-        assert part == figures.part(units.taken(own))
+@pytest.mark.parametrize("parts", [1, 16, 17, 40, 240])
+def test_parts_are_those_of_their_units_however_many_there_are(parts: int, *, strata: bool) -> None:
+    context, units = context_of(strata=strata), drawn(parts, strata=strata)
+    part_of = np.random.default_rng(1).integers(-1, parts, size=len(units))
+    found = context.count_parts(units, part_of, parts)
+    assert len(found) == parts
+    for part, each in enumerate(found):
+        own = context.count_part(units.take(np.flatnonzero(part_of == part)))
+        assert as_units(each) == as_units(own)
 
 
 @pytest.mark.parametrize("strata", [False, True])
 @pytest.mark.parametrize("in_order", [False, True])
 def test_what_grows_is_what_there_is_so_far(*, in_order: bool, strata: bool) -> None:
-    chance = Random(7)
-    figures = Figures(WORDS, ("no",), ReportSettings(), FRAME if strata else None)
-    units = drawn(chance, apart=not in_order, strata=strata)
-    places = range(len(units))
-    order = places if in_order else chance.sample(places, len(places))
+    context, units = context_of(strata=strata), drawn(7, strata=strata)
+    order: Ints = np.arange(len(units))
+    if not in_order:
+        order = np.random.default_rng(2).permutation(order)
     looks = (25, 26, 130, 240)
-    for look, found in zip(looks, figures.growing(units, order, looks), strict=True):
-        assert found == figures.part(units.taken(order[:look]))
+    found = context.count_growing(units, order, looks)
+    for look, each in zip(looks, found, strict=True):
+        assert as_units(each) == as_units(context.count_part(units.take(order[:look])))
 
 
 @pytest.mark.parametrize("strata", [False, True])
 def test_parts_of_one_group_each_are_counted_by_themselves(*, strata: bool) -> None:
-    figures = Figures(WORDS, ("no",), ReportSettings(), FRAME if strata else None)
-    units = drawn(Random(3), apart=True, strata=strata)
-    keys = [f"{group}/{place % 3}" for place, group in enumerate(units.groups)]
-    spans = Spans(keys)
-    counts, which = figures.alone(units, spans)
-    assert len(counts) == len(set(counts))
-    for key, place in zip(spans.names, which, strict=True):
-        part = figures.part(units.taken([at for at, each in enumerate(keys) if each == key]))
-        assert figures.table(counts[place]) == part
-        table = part.total.read()
-        share = table.agreed / table.n if table.n else None
-        assert figures.agreed(counts[place]) == (None if share is None else pytest.approx(share))
+    context, units = context_of(strata=strata), drawn(3, strata=strata)
+    part_of = units.groups * 3 + np.arange(len(units)) % 3
+    alone = context.count_alone(units, part_of, 3 * GROUPS)
+    shares = PERCENT.compute(alone.weighted_own)
+    for part in range(3 * GROUPS):
+        own = context.count_part(units.take(np.flatnonzero(part_of == part)))
+        assert alone.take(np.array([part])).total == own.total
+        share = PERCENT.compute(own.whole)
+        assert shares[part] == pytest.approx(float(share), nan_ok=True)

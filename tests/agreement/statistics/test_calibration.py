@@ -2,6 +2,7 @@ import math
 import random
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,12 +11,13 @@ from faithtui.agreement.statistics.calibration import (
     Norm,
     brier,
     brier_skill,
-    calibration,
+    calibrate,
     calibration_error,
     equal_mass_bins,
     equal_width_bins,
     noise_floor,
 )
+from faithtui.agreement.statistics.matrices import Flags, Floats, Ints
 from faithtui.domain.estimates import Method, Reason
 
 probability = st.integers(0, 100).map(lambda percent: percent / 100)
@@ -84,7 +86,7 @@ def test_skill_is_measured_against_the_base_rate(rows: list[tuple[float, bool]])
 def test_no_units_have_no_score() -> None:
     assert brier([]) is Reason.NO_ITEMS
     assert brier_skill([]) is Reason.NO_ITEMS
-    found = calibration([], [], [])
+    found = calibrate(*arrays([], [], []))
     assert (found.n, found.bins, found.error, found.floor) == (0, (), None, None)
     assert found.error_hidden
 
@@ -118,10 +120,15 @@ def test_the_same_seed_gives_the_same_floor() -> None:
     assert noise_floor(rows, draws=50) != noise_floor(rows, draws=50, seed=2)
 
 
-def readings(n: int, shift: float) -> tuple[list[str], list[float], list[bool]]:
+def arrays(groups: list[int], stated: list[float], came: list[bool]) -> tuple[Ints, Floats, Flags]:
+    return np.array(groups, np.int64), np.array(stated, np.float64), np.array(came, np.bool_)
+
+
+def readings(n: int, shift: float) -> tuple[Ints, Floats, Flags]:
     chance = random.Random(n)
     stated = [chance.uniform(0.3, 0.7) for _ in range(n)]
-    return [f"c{i % 20}" for i in range(n)], stated, [chance.random() < p + shift for p in stated]
+    came = [chance.random() < p + shift for p in stated]
+    return arrays([i % 20 for i in range(n)], stated, came)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +137,7 @@ def readings(n: int, shift: float) -> tuple[list[str], list[float], list[bool]]:
 def test_an_error_is_hidden_with_few_units_or_below_the_floor(
     n: int, shift: float, hidden: bool
 ) -> None:
-    found = calibration(*readings(n, shift), draws=200)
+    found = calibrate(*readings(n, shift), draws=200)
     assert found.error_hidden is hidden
     assert found.brier.method is Method.JACKKNIFE
     assert (found.brier.n, found.brier.clusters) == (n, 20)
@@ -140,8 +147,8 @@ def test_an_error_is_hidden_with_few_units_or_below_the_floor(
 
 
 def test_always_the_same_probability_is_one_bin() -> None:
-    found = calibration(
-        [f"c{i}" for i in range(200)], [0.8] * 200, [i % 5 > 0 for i in range(200)], draws=100
+    found = calibrate(
+        *arrays(list(range(200)), [0.8] * 200, [i % 5 > 0 for i in range(200)]), draws=100
     )
     assert len(found.bins) == 1
     assert found.error == pytest.approx(0, abs=1e-9)
@@ -165,9 +172,9 @@ def test_a_weight_counts_as_so_many_units(rows: list[tuple[float, bool]]) -> Non
 
 def test_equal_weights_change_nothing_and_unequal_ones_make_less_sure() -> None:
     rows = readings(200, 0.1)
-    plain = calibration(*rows, draws=50)
-    heavy = calibration(*rows, weights=[3.0] * 200, draws=50)
-    uneven = calibration(*rows, weights=[1.0, 9.0] * 100, draws=50)
+    plain = calibrate(*rows, draws=50)
+    heavy = calibrate(*rows, weights=np.full(200, 3.0), draws=50)
+    uneven = calibrate(*rows, weights=np.tile([1.0, 9.0], 100), draws=50)
     assert heavy.brier.value == pytest.approx(plain.brier.value)
     assert heavy.error == pytest.approx(plain.error)
     for one, same, wide in zip(plain.bins, heavy.bins, uneven.bins, strict=True):

@@ -11,14 +11,17 @@ from typing import Any
 
 import pytest
 
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.statistics import coefficients, paired_judges
-from faithtui.agreement.statistics.alpha import MeasurementLevel
-from faithtui.agreement.statistics.category_weights import linear, quadratic
-from faithtui.agreement.statistics.chi_square import chi_square_tail
+from faithtui.agreement.statistics.coefficients import (
+    MeasurementLevel,
+    linear_weights,
+    quadratic_weights,
+)
+from faithtui.agreement.statistics.matrices import count_weighted_matrix
+from faithtui.agreement.statistics.paired_judges import chi_square_tail
 from faithtui.agreement.statistics.ratings import Ratings, brennan_prediger, fleiss_kappa
 from faithtui.agreement.statistics.ratings import krippendorff_alpha as alpha_of_ratings
-from faithtui.agreement.statistics.table_groups import weighted_cross_table
-from faithtui.agreement.statistics.tables import Table
 from faithtui.domain.estimates import Reason
 from tests.agreement.golden_adapter import evaluate
 
@@ -42,8 +45,8 @@ def draw(seed: int) -> list[list[int]]:
     ]
 
 
-def table_of(matrix: list[list[int]]) -> Table:
-    return Table(NAMES, tuple(map(tuple, matrix)))
+def table_of(matrix: list[list[int]]) -> ConfusionMatrix[float]:
+    return ConfusionMatrix(NAMES, tuple(map(tuple, matrix)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -71,12 +74,13 @@ def test_weighted_tables_are_those_of_scikit_learn(seed: int) -> None:
     first = chance.choices(NAMES, [9, 4, 2, 1], k=120)
     second = [each if chance.random() < 0.7 else chance.choice(NAMES) for each in first]
     readings = list(zip(map(str, range(120)), first, second, weights, strict=True))
-    table = weighted_cross_table(readings, NAMES).total
+    table = count_weighted_matrix(readings, NAMES).weighted_total
+    assert isinstance(table, ConfusionMatrix)
     options = {"labels": list(NAMES), "sample_weight": weights}
     for name, mine in {
         None: None,
-        "linear": linear(range(4)),
-        "quadratic": quadratic(range(4)),
+        "linear": linear_weights(range(4)),
+        "quadratic": quadratic_weights(range(4)),
     }.items():
         theirs = metrics.cohen_kappa_score(first, second, weights=name, **options)
         assert coefficients.cohen_kappa(table, mine) == pytest.approx(theirs)

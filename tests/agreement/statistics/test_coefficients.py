@@ -13,17 +13,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics import alpha, coefficients, ratings
-from faithtui.agreement.statistics.alpha import MeasurementLevel
-from faithtui.agreement.statistics.category_weights import Disagreement, linear, quadratic
-from faithtui.agreement.statistics.rating_errors import standard_error as several_error
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
+from faithtui.agreement.statistics import coefficients, ratings
+from faithtui.agreement.statistics.coefficients import (
+    Disagreement,
+    MeasurementLevel,
+    linear_weights,
+    quadratic_weights,
+)
 from faithtui.agreement.statistics.ratings import Ratings
 from faithtui.agreement.statistics.standard_errors import (
     Chance,
-    null_standard_error,
-    standard_error,
+    compute_null_standard_error,
+    compute_standard_error,
 )
-from faithtui.agreement.statistics.tables import Table
+from faithtui.agreement.statistics.standard_errors import (
+    compute_ratings_standard_error as several_error,
+)
 from faithtui.domain.estimates import Point, Reason
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
@@ -38,13 +44,13 @@ units_st = st.integers(2, 4).flatmap(
     )
 )
 pairs_st = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=15)
-weights_st = st.sampled_from([None, linear([0, 1, 2]), quadratic([0, 1, 5])])
+weights_st = st.sampled_from([None, linear_weights([0, 1, 2]), quadratic_weights([0, 1, 5])])
 
 
-def table_of(pairs: Sequence[tuple[int, int]], size: int = SIZE) -> Table:
+def table_of(pairs: Sequence[tuple[int, int]], size: int = SIZE) -> ConfusionMatrix[float]:
     found = Counter(pairs)
     cells = tuple(tuple(found[i, j] for j in range(size)) for i in range(size))
-    return Table(NAMES[:size] if size <= SIZE else (*NAMES, "unused"), cells)
+    return ConfusionMatrix(NAMES[:size] if size <= SIZE else (*NAMES, "unused"), cells)
 
 
 def ratings_of(units: Sequence[Unit], size: int = SIZE) -> Ratings:
@@ -69,8 +75,8 @@ def same(found: Point, wanted: Point) -> bool:
     return found == pytest.approx(wanted, abs=1e-12)
 
 
-def transposed(table: Table) -> Table:
-    return Table(table.categories, tuple(zip(*table.counts, strict=True)))
+def transposed(table: ConfusionMatrix[float]) -> ConfusionMatrix[float]:
+    return ConfusionMatrix(table.categories, tuple(zip(*table.counts, strict=True)))
 
 
 @given(pairs_st, weights_st)
@@ -173,10 +179,10 @@ def test_a_table_has_the_alpha_of_its_units(
     pairs: list[tuple[int, int]], level: MeasurementLevel
 ) -> None:
     units = ratings.krippendorff_alpha(ratings_of(pairs), level, [1, 2, 3])
-    assert same(alpha.krippendorff_alpha(table_of(pairs), level, [1, 2, 3]), units)
+    assert same(coefficients.krippendorff_alpha(table_of(pairs), level, [1, 2, 3]), units)
 
 
-FIGURES: tuple[Callable[[Table, Disagreement | None], Point], ...] = (
+FIGURES: tuple[Callable[[ConfusionMatrix[float], Disagreement | None], Point], ...] = (
     coefficients.percent_agreement,
     coefficients.cohen_kappa,
     coefficients.scott_pi,
@@ -194,8 +200,8 @@ def test_swapping_the_raters_changes_nothing(
     for compute in FIGURES:
         assert same(compute(table_of(pairs), weights), compute(swapped, weights))
     for level in MeasurementLevel:
-        mine = alpha.krippendorff_alpha(table_of(pairs), level, [1, 2, 3])
-        assert same(mine, alpha.krippendorff_alpha(swapped, level, [1, 2, 3]))
+        mine = coefficients.krippendorff_alpha(table_of(pairs), level, [1, 2, 3])
+        assert same(mine, coefficients.krippendorff_alpha(swapped, level, [1, 2, 3]))
 
 
 @given(units_st, st.permutations(range(SIZE)), st.randoms(use_true_random=False))
@@ -252,7 +258,7 @@ def test_no_rearrangement_with_the_same_margins_beats_the_maximum(
 
 def test_the_maximum_kappa_of_a_table() -> None:
     """Cohen 1960, p. 42: margins .60 .30 .10 and .50 .30 .20 allow .831."""
-    table = Table(("1", "2", "3"), ((88, 14, 18), (10, 40, 10), (2, 6, 12)))
+    table = ConfusionMatrix(("1", "2", "3"), ((88, 14, 18), (10, 40, 10), (2, 6, 12)))
     assert coefficients.maximum_kappa(table) == pytest.approx((0.9 - 0.41) / 0.59)
 
 
@@ -270,14 +276,14 @@ def test_specific_agreement_is_the_share_of_uses_that_meet(pairs: list[tuple[int
 
 @pytest.mark.parametrize("by_chance", list(Chance))
 def test_errors_are_undefined_where_coefficients_are(by_chance: Chance) -> None:
-    empty, alone = Table(("a",), ((0,),)), Table(("a",), ((5,),))
-    assert standard_error(empty, by_chance) is Reason.NO_ITEMS
-    assert null_standard_error(empty) is Reason.NO_ITEMS
+    empty, alone = ConfusionMatrix(("a",), ((0,),)), ConfusionMatrix(("a",), ((5,),))
+    assert compute_standard_error(empty, by_chance) is Reason.NO_ITEMS
+    assert compute_null_standard_error(empty) is Reason.NO_ITEMS
     if by_chance is Chance.NONE:
-        assert standard_error(alone, by_chance) == 0
+        assert compute_standard_error(alone, by_chance) == 0
     else:
-        assert standard_error(alone, by_chance) is Reason.NO_VARIATION
-    assert null_standard_error(alone) is Reason.NO_VARIATION
+        assert compute_standard_error(alone, by_chance) is Reason.NO_VARIATION
+    assert compute_null_standard_error(alone) is Reason.NO_VARIATION
 
 
 def test_errors_of_several_raters_are_those_printed_by_gwet() -> None:
@@ -293,7 +299,7 @@ def test_errors_of_several_raters_are_those_printed_by_gwet() -> None:
 def test_errors_of_two_raters_and_of_several_differ_by_their_divisor_only(
     pairs: list[tuple[int, int]], weights: Disagreement | None, by_chance: Chance
 ) -> None:
-    two = standard_error(table_of(pairs), by_chance, weights)
+    two = compute_standard_error(table_of(pairs), by_chance, weights)
     several = several_error(ratings_of(pairs), by_chance, weights)
     if isinstance(two, Reason) or len(pairs) < 2:
         assert isinstance(several, Reason)

@@ -6,23 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.corrected_rate import (
-    Conversation,
+from faithtui.agreement.statistics.intervals import wilson_interval
+from faithtui.agreement.statistics.rates import (
     LabelledStratum,
-    conversation_kinds,
     corrected_future,
     corrected_this_run,
     corrected_this_run_clustered,
+    group_strata,
     merge_unlabelled,
     naive_label_mean,
     stratified_rate,
     stratified_se,
     worst_case_bounds,
 )
-from faithtui.agreement.statistics.intervals import wilson
 from faithtui.domain.estimates import Method, Reason, Status
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
+
+Conversation = tuple[LabelledStratum, ...]
 
 
 @st.composite
@@ -149,8 +150,8 @@ def total(rows: list[Conversation]) -> list[LabelledStratum]:
 def test_both_questions_have_the_same_point_estimate(rows: list[Conversation]) -> None:
     point = stratified_rate(total(rows))
     for found in (
-        corrected_future(conversation_kinds(rows)),
-        corrected_this_run_clustered(conversation_kinds(rows)),
+        corrected_future(group_strata(rows)),
+        corrected_this_run_clustered(group_strata(rows)),
     ):
         if isinstance(point, Reason):
             assert found.reason is point
@@ -162,9 +163,7 @@ def test_both_questions_have_the_same_point_estimate(rows: list[Conversation]) -
 def test_the_order_of_conversations_does_not_matter(rows: list[Conversation], chance: Any) -> None:
     shuffled = list(rows)
     chance.shuffle(shuffled)
-    assert corrected_future(conversation_kinds(rows)) == corrected_future(
-        conversation_kinds(shuffled)
-    )
+    assert corrected_future(group_strata(rows)) == corrected_future(group_strata(shuffled))
 
 
 def some_conversations(drawn: int, of: int) -> list[Conversation]:
@@ -181,7 +180,7 @@ def some_conversations(drawn: int, of: int) -> list[Conversation]:
 def test_drawn_conversations_say_more_of_the_run_the_more_of_it_they_are() -> None:
     widths = []
     for of in (400, 40, 24, 20):
-        found = corrected_this_run_clustered(conversation_kinds(some_conversations(20, of)))
+        found = corrected_this_run_clustered(group_strata(some_conversations(20, of)))
         assert found.clusters == 20
         assert found.ci_low is not None
         assert found.ci_high is not None
@@ -192,7 +191,7 @@ def test_drawn_conversations_say_more_of_the_run_the_more_of_it_they_are() -> No
 
 def test_the_future_is_less_sure_than_the_run() -> None:
     rows = some_conversations(20, 20)
-    run, future = corrected_this_run(total(rows)), corrected_future(conversation_kinds(rows))
+    run, future = corrected_this_run(total(rows)), corrected_future(group_strata(rows))
     assert run.se == 0
     assert future.se is not None
     assert future.se > 0
@@ -201,24 +200,24 @@ def test_the_future_is_less_sure_than_the_run() -> None:
 
 def test_all_faithful_gets_the_conservative_interval_over_conversations() -> None:
     rows = [(LabelledStratum(5, 2, 2), LabelledStratum(0, 0, 0))] * 12
-    found = corrected_future(conversation_kinds(rows))
+    found = corrected_future(group_strata(rows))
     assert (found.value, found.method) == (1.0, Method.WILSON)
-    assert (found.ci_low, found.ci_high) == wilson(1.0, 12)
+    assert (found.ci_low, found.ci_high) == wilson_interval(1.0, 12)
 
 
 def test_conversations_without_claims_do_not_count() -> None:
     rows = some_conversations(8, 8)
     empty = (LabelledStratum(0, 0, 0), LabelledStratum(0, 0, 0))
-    assert corrected_future(conversation_kinds([*rows, empty, empty])) == corrected_future(
-        conversation_kinds(rows)
+    assert corrected_future(group_strata([*rows, empty, empty])) == corrected_future(
+        group_strata(rows)
     )
-    assert corrected_future(conversation_kinds([empty])).reason is Reason.NO_ITEMS
+    assert corrected_future(group_strata([empty])).reason is Reason.NO_ITEMS
 
 
 def test_one_conversation_may_hold_all_labels_of_a_verdict() -> None:
     rows = some_conversations(8, 8)
     lone = [(first, LabelledStratum(4, 0, 0)) for first, _ in rows[1:]]
-    found = corrected_future(conversation_kinds([rows[0], *lone]))
+    found = corrected_future(group_strata([rows[0], *lone]))
     assert found.has_interval
     assert found.method is Method.JACKKNIFE_LOGIT
 
@@ -228,12 +227,12 @@ def test_a_missed_verdict_joins_the_smallest_labelled_one() -> None:
         (LabelledStratum(90, 9, 9), LabelledStratum(3, 0, 0), LabelledStratum(10, 2, 1)),
         (LabelledStratum(80, 8, 7), LabelledStratum(1, 0, 0), LabelledStratum(12, 3, 0)),
     ]
-    merged = merge_unlabelled(conversation_kinds(rows))
-    assert [[each.population for each in row] for row, _ in merged] == [[80, 0, 13], [90, 0, 13]]
-    assert not isinstance(stratified_rate(merged[0][0]), Reason)
-    assert merge_unlabelled(merged) == merged
-    nothing = [((LabelledStratum(3, 0, 0),), 1)]
-    assert merge_unlabelled(nothing) == nothing
+    merged = merge_unlabelled(group_strata(rows))
+    assert merged.counts[0].T.tolist() == [[80, 0, 13], [90, 0, 13]]
+    assert not isinstance(stratified_rate(merged.total), Reason)
+    assert merge_unlabelled(merged) is merged
+    nothing = group_strata([(LabelledStratum(3, 0, 0),)])
+    assert merge_unlabelled(nothing) is nothing
 
 
 def test_no_labels_have_no_mean() -> None:

@@ -5,33 +5,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.statistics import detection
-from faithtui.agreement.statistics.figures import (
+from faithtui.agreement.statistics.coefficients import (
     AC1,
     ALPHA,
     KAPPA,
     PERCENT,
-    Table,
     chance_agreement,
     cohen_kappa,
-    cross_table,
     gwet_ac1,
     krippendorff_alpha,
     marginal_distance,
-    measure,
     percent_agreement,
-    share,
+    table_codes,
 )
-from faithtui.agreement.statistics.table_warnings import table_codes
+from faithtui.agreement.statistics.figures import estimate_figure, estimate_share
+from faithtui.agreement.statistics.matrices import count_matrix
 from faithtui.domain.estimates import Point, Reason, Status
 
-OF_TABLE: dict[str, Callable[[Table], Point]] = {
+OF_TABLE: dict[str, Callable[[ConfusionMatrix[float]], Point]] = {
     "percent_agreement": percent_agreement,
     "cohen_kappa": cohen_kappa,
     "gwet_ac1": gwet_ac1,
     "krippendorff_alpha": krippendorff_alpha,
 }
-OF_BINARY: dict[str, Callable[[Table], Point]] = {
+OF_BINARY: dict[str, Callable[[ConfusionMatrix[float]], Point]] = {
     "precision": detection.precision,
     "recall": detection.recall,
     "specificity": detection.specificity,
@@ -42,12 +41,14 @@ OF_BINARY: dict[str, Callable[[Table], Point]] = {
 }
 
 
-def table_of(matrix: Sequence[Sequence[int]], names: Sequence[object] | None = None) -> Table:
+def table_of(
+    matrix: Sequence[Sequence[int]], names: Sequence[object] | None = None
+) -> ConfusionMatrix[float]:
     categories = tuple(map(str, names if names is not None else range(len(matrix))))
-    return Table(categories, tuple(map(tuple, matrix)))
+    return ConfusionMatrix(categories, tuple(map(tuple, matrix)))
 
 
-def binary(tp: int, fp: int, fn: int, tn: int) -> Table:
+def binary(tp: int, fp: int, fn: int, tn: int) -> ConfusionMatrix[float]:
     return table_of([[tp, fn], [fp, tn]])
 
 
@@ -76,7 +77,9 @@ def test_warning_limits_are_sharp() -> None:
     ],
 )
 def test_detection_without_a_denominator_says_why(
-    compute: Callable[[Table], Point], counts: tuple[int, int, int, int], reason: Reason
+    compute: Callable[[ConfusionMatrix[float]], Point],
+    counts: tuple[int, int, int, int],
+    reason: Reason,
 ) -> None:
     tp, fp, fn, tn = counts
     assert compute(binary(tp, fp, fn, tn)) is reason
@@ -92,7 +95,7 @@ def test_detection_without_a_denominator_says_why(
         detection.prevalence,
     ],
 )
-def test_an_empty_table_has_no_items(compute: Callable[[Table], Point]) -> None:
+def test_an_empty_table_has_no_items(compute: Callable[[ConfusionMatrix[float]], Point]) -> None:
     assert compute(table_of([[0, 0], [0, 0]])) is Reason.NO_ITEMS
 
 
@@ -114,7 +117,7 @@ tables = st.integers(2, 4).flatmap(
         st.lists(counts_st, min_size=size, max_size=size), min_size=size, max_size=size
     ).map(table_of)
 )
-COEFFICIENTS: tuple[Callable[[Table], Point], ...] = (
+COEFFICIENTS: tuple[Callable[[ConfusionMatrix[float]], Point], ...] = (
     percent_agreement,
     cohen_kappa,
     krippendorff_alpha,
@@ -122,8 +125,8 @@ COEFFICIENTS: tuple[Callable[[Table], Point], ...] = (
 )
 
 
-def transposed(table: Table) -> Table:
-    return Table(table.categories, tuple(zip(*table.counts, strict=True)))
+def transposed(table: ConfusionMatrix[float]) -> ConfusionMatrix[float]:
+    return ConfusionMatrix(table.categories, tuple(zip(*table.counts, strict=True)))
 
 
 def same(left: Point, right: Point) -> bool:
@@ -133,26 +136,31 @@ def same(left: Point, right: Point) -> bool:
 
 
 @given(tables)
-def test_swapping_the_raters_changes_no_coefficient(table: Table) -> None:
+def test_swapping_the_raters_changes_no_coefficient(table: ConfusionMatrix[float]) -> None:
     for compute in COEFFICIENTS:
         assert same(compute(table), compute(transposed(table)))
 
 
 @given(tables, st.randoms(use_true_random=False))
 def test_renaming_and_reordering_categories_changes_no_coefficient(
-    table: Table, random: Any
+    table: ConfusionMatrix[float], random: Any
 ) -> None:
     order = list(range(len(table.categories)))
     random.shuffle(order)
-    moved = table_of([[table.counts[i][j] for j in order] for i in order], "abcd"[: len(order)])
+    moved = ConfusionMatrix(
+        tuple("abcd"[: len(order)]), tuple(tuple(table.counts[i][j] for j in order) for i in order)
+    )
     for compute in COEFFICIENTS:
         assert same(compute(table), compute(moved))
 
 
 @given(tables)
-def test_a_category_nobody_used_changes_ac1_only(table: Table) -> None:
+def test_a_category_nobody_used_changes_ac1_only(table: ConfusionMatrix[float]) -> None:
     size = len(table.categories)
-    wider = table_of([*([*row, 0] for row in table.counts), [0] * (size + 1)])
+    wider = ConfusionMatrix(
+        (*table.categories, "unused"),
+        (*((*row, 0) for row in table.counts), (0,) * (size + 1)),
+    )
     for compute in COEFFICIENTS[:3]:
         assert same(compute(table), compute(wider))
     narrow, wide = gwet_ac1(table), gwet_ac1(wider)
@@ -173,12 +181,12 @@ def test_identity_has_kappa_and_alpha_one_when_two_labels_are_in_use(diagonal: l
 
 
 @given(tables)
-def test_every_figure_stays_in_its_range(table: Table) -> None:
+def test_every_figure_stays_in_its_range(table: ConfusionMatrix[float]) -> None:
     for compute in COEFFICIENTS:
         value = compute(table)
         assert isinstance(value, Reason) or -1 - 1e-12 <= value <= 1 + 1e-12
     for compute in OF_BINARY.values():
-        value = compute(table.collapsed(table.categories[:1]))
+        value = compute(table.collapse(table.categories[:1]))
         assert isinstance(value, Reason) or -1 - 1e-12 <= value <= 1 + 1e-12
 
 
@@ -196,9 +204,9 @@ def test_order_and_names_of_groups_change_nothing(
 ) -> None:
     shuffled = [(group * 2, human, judge) for group, human, judge in readings]
     random.shuffle(shuffled)
-    mine, theirs = cross_table(readings, ("yes", "no")), cross_table(shuffled, ("yes", "no"))
+    mine, theirs = count_matrix(readings, ("yes", "no")), count_matrix(shuffled, ("yes", "no"))
     for statistic in (PERCENT, KAPPA, ALPHA, AC1):
-        assert measure(statistic, mine) == measure(statistic, theirs)
+        assert estimate_figure(statistic, mine) == estimate_figure(statistic, theirs)
 
 
 @given(readings_st)
@@ -206,31 +214,28 @@ def test_merging_two_groups_changes_intervals_and_no_point_estimate(
     readings: list[tuple[str, str, str]],
 ) -> None:
     merged = [("a" if group == "b" else group, *rest) for group, *rest in readings]
-    apart = cross_table(readings, ("yes", "no"))
-    together = cross_table([(g, h, j) for g, h, j in merged], ("yes", "no"))
+    apart = count_matrix(readings, ("yes", "no"))
+    together = count_matrix([(g, h, j) for g, h, j in merged], ("yes", "no"))
     assert apart.total == together.total
     assert apart.groups - together.groups == ({"a", "b"} <= {g for g, _, _ in readings})
 
 
 @given(readings_st)
 def test_groups_sum_to_the_total_also_when_collapsed(readings: list[tuple[str, str, str]]) -> None:
-    grouped = cross_table(readings, ("yes", "no")).collapsed(("no",))
-    rest = grouped.total
-    for kind, times in grouped.kinds:
-        for _ in range(times):
-            rest = rest.without(kind)
-    assert rest.n == 0
+    grouped = count_matrix(readings, ("yes", "no")).collapse(("no",))
+    assert grouped.own.n @ grouped.times == len(readings)
+    assert (grouped.rest.n + grouped.own.n == len(readings)).all()
     assert grouped.total.n == len(readings)
     assert grouped.groups == len({group for group, _, _ in readings})
 
 
 @given(readings_st)
 def test_intervals_are_ordered_and_hold_the_value(readings: list[tuple[str, str, str]]) -> None:
-    grouped = cross_table(readings, ("yes", "no"))
-    flags = grouped.collapsed(("no",))
+    grouped = count_matrix(readings, ("yes", "no"))
+    flags = grouped.collapse(("no",))
     for found in (
-        *(measure(each, grouped) for each in (PERCENT, KAPPA, ALPHA, AC1)),
-        *(measure(each, flags) for each in (detection.RECALL, detection.F1, detection.MCC)),
+        *(estimate_figure(each, grouped) for each in (PERCENT, KAPPA, ALPHA, AC1)),
+        *(estimate_figure(each, flags) for each in (detection.RECALL, detection.F1, detection.MCC)),
     ):
         if found.status is not Status.OK:
             assert found.reason is not None
@@ -243,14 +248,14 @@ def test_intervals_are_ordered_and_hold_the_value(readings: list[tuple[str, str,
 def test_a_share_of_part_of_the_units_counts_only_the_groups_that_hold_them() -> None:
     readings = [(f"quiet {i}", "yes", "yes") for i in range(20)]
     readings += [(f"loud {i}", "no", "no" if i else "yes") for i in range(6)]
-    grouped = cross_table(readings, ("yes", "no")).collapsed(("no",))
-    recall = measure(detection.RECALL, grouped)
+    grouped = count_matrix(readings, ("yes", "no")).collapse(("no",))
+    recall = estimate_figure(detection.RECALL, grouped)
     assert (recall.n, recall.clusters) == (6, 6)
     assert recall.value == pytest.approx(5 / 6)
-    assert measure(detection.PREVALENCE, grouped).clusters == 26
+    assert estimate_figure(detection.PREVALENCE, grouped).clusters == 26
 
 
 def test_a_share_counts_its_flags() -> None:
-    found = share([(str(i % 8), i % 4 != 0) for i in range(40)])
+    found = estimate_share([(str(i % 8), i % 4 != 0) for i in range(40)])
     assert (found.value, found.n, found.clusters) == (0.75, 40, 8)
-    assert share([]).reason is Reason.NO_ITEMS
+    assert estimate_share([]).reason is Reason.NO_ITEMS

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.icc import Form, icc
+from faithtui.agreement.statistics.scores import Form, icc
 from faithtui.domain.estimates import Reason
 
 SHROUT_FLEISS = [

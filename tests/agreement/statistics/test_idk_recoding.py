@@ -1,12 +1,6 @@
 import pytest
 
-from faithtui.agreement.statistics.idk_recoding import (
-    FAITHFUL,
-    UNFAITHFUL,
-    IdkRule,
-    recode,
-    recoded_labels,
-)
+from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode, recoded_labels
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 
 

@@ -3,33 +3,26 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics import table_groups
-from faithtui.agreement.statistics.figures import (
-    KAPPA,
-    PERCENT,
-    GroupedTable,
-    Table,
-    measure,
-    share,
-)
+from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
+from faithtui.agreement.statistics.figures import estimate_figure, estimate_share, leave_out
 from faithtui.agreement.statistics.intervals import (
-    FEWEST_GROUPS,
     Scale,
-    estimate,
-    jackknife_interval,
-    jackknife_se,
+    compute_jackknife_se,
+    make_estimate,
+    make_jackknife_interval,
     t_quantile,
-    wilson,
+    wilson_interval,
 )
-from faithtui.agreement.statistics.tables import empty_table
+from faithtui.agreement.statistics.matrices import GroupedMatrix
 from faithtui.domain.estimates import (
+    FEWEST_GROUPS,
     Estimate,
     Method,
-    Point,
     Reason,
     Status,
     undefined,
@@ -44,29 +37,25 @@ def golden(*statistics: str) -> list[Any]:
     return [pytest.param(case, id=case["id"]) for case in cases if case["statistic"] in statistics]
 
 
-def grouped(case: dict[str, Any]) -> GroupedTable:
-    categories = tuple(case["input"]["categories"])
-    tables = (Table(categories, tuple(map(tuple, each))) for each in case["input"]["clusters"])
-    return GroupedTable(*table_groups.grouped(empty_table(categories), tables))
+def grouped(case: dict[str, Any]) -> GroupedMatrix:
+    counts = np.array(case["input"]["clusters"], np.int64)
+    return GroupedMatrix.of_groups(case["input"]["categories"], np.moveaxis(counts, 0, -1)[None])
 
 
 @pytest.mark.parametrize("case", golden("jackknife_se_kappa", "jackknife_se_agreement"))
 def test_jackknife_standard_error(case: dict[str, Any]) -> None:
     table = grouped(case)
     statistic = KAPPA if case["statistic"] == "jackknife_se_kappa" else PERCENT
-    left_out = [(statistic.compute(table.total.without(kind)), n) for kind, n in table.kinds]
-    values = [(value, n) for value, n in left_out if not isinstance(value, Reason)]
-    assert len(values) == len(table.kinds)
     expected = pytest.approx(case["expected"]["value"], abs=case["tolerance"])
-    assert jackknife_se(values) == expected
+    assert compute_jackknife_se(*leave_out(statistic.compute, table)) == expected
     if table.groups >= FEWEST_GROUPS:
-        assert measure(statistic, table).se == expected
+        assert estimate_figure(statistic, table).se == expected
 
 
 @pytest.mark.parametrize("case", golden("jackknife_ci_kappa", "jackknife_ci_agreement"))
 def test_jackknife_interval(case: dict[str, Any]) -> None:
     statistic = KAPPA if case["statistic"] == "jackknife_ci_kappa" else PERCENT
-    found = measure(statistic, grouped(case), case["params"]["confidence"])
+    found = estimate_figure(statistic, grouped(case), case["params"]["confidence"])
     assert {
         "value": found.value,
         "ci_low": found.ci_low,
@@ -78,9 +67,9 @@ def test_jackknife_interval(case: dict[str, Any]) -> None:
 def test_wilson_interval(case: dict[str, Any]) -> None:
     k, n = case["input"]["k"], case["input"]["n"]
     if not n:
-        assert share([]) == undefined(Reason(case["expected"]["reason"]))
+        assert estimate_share([]) == undefined(Reason(case["expected"]["reason"]))
         return
-    low, high = wilson(k / n, n, case["params"]["confidence"])
+    low, high = wilson_interval(k / n, n, case["params"]["confidence"])
     assert low == pytest.approx(case["expected"]["ci_low"], abs=case["tolerance"])
     assert high == pytest.approx(case["expected"]["ci_high"], abs=case["tolerance"])
 
@@ -113,73 +102,71 @@ def test_t_quantile_falls_with_the_degrees_of_freedom(level: float, df: int) -> 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_is_ordered_inside_and_mirrored(counts: tuple[int, int]) -> None:
     k, n = counts
-    low, high = wilson(k / n, n)
-    mirrored_low, mirrored_high = wilson((n - k) / n, n)
+    low, high = wilson_interval(k / n, n)
+    mirrored_low, mirrored_high = wilson_interval((n - k) / n, n)
     assert 0 <= low <= k / n <= high <= 1
     assert (low, high) == pytest.approx((1 - mirrored_high, 1 - mirrored_low), abs=1e-12)
 
 
 def test_equal_groups_may_be_given_once_with_their_number() -> None:
-    assert jackknife_se([(0.5, 3), (0.7, 2)]) == pytest.approx(
-        jackknife_se([(0.5, 1), (0.7, 1), (0.5, 1), (0.7, 1), (0.5, 1)])
+    assert compute_jackknife_se([0.5, 0.7], [3, 2]) == pytest.approx(
+        compute_jackknife_se([0.5, 0.7, 0.5, 0.7, 0.5])
     )
 
 
 def test_the_interval_holds_a_value_that_clipping_moved() -> None:
-    low, high = jackknife_interval(0.99999, [(0.9999, 5), (0.99998, 5)], Scale.LOGIT)
+    low, high = make_jackknife_interval(0.99999, [0.9999, 0.99998], [5, 5], Scale.LOGIT)
     assert low <= high == 0.99999
 
 
 def test_a_value_without_meaning_keeps_its_reason() -> None:
-    found = estimate(Reason.NO_ITEMS, [], Scale.LOGIT, n=0)
+    found = make_estimate(Reason.NO_ITEMS, [], 1, Scale.LOGIT, n=0)
     assert found == undefined(Reason.NO_ITEMS)
 
 
 def test_fewer_than_five_groups_give_the_point_only() -> None:
-    found = estimate(0.7, [(0.6, 2), (0.8, 2)], Scale.ATANH, n=9)
+    found = make_estimate(0.7, [0.6, 0.8], [2, 2], Scale.ATANH, n=9)
     assert (found.value, found.status, found.reason) == (0.7, Status.OK, Reason.TOO_FEW_CLUSTERS)
     assert (found.n, found.clusters, found.has_interval) == (9, 4, False)
 
 
 def test_a_figure_one_group_decides_has_no_interval() -> None:
-    left_out: list[tuple[Point, int]] = [(0.5, 8), (Reason.NO_REFERENCE_POSITIVES, 1)]
-    found = estimate(0.5, left_out, Scale.LOGIT, n=30)
+    found = make_estimate(0.5, [0.5, math.nan], [8, 1], Scale.LOGIT, n=30)
     assert (found.value, found.reason, found.has_interval) == (0.5, Reason.TOO_FEW_CLUSTERS, False)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_a_share_at_the_end_gets_wilson_over_groups(value: float) -> None:
-    found = estimate(value, [(value, 10)], Scale.LOGIT, n=500)
+    found = make_estimate(value, [value], 10, Scale.LOGIT, n=500)
     assert found.method is Method.WILSON
-    assert (found.ci_low, found.ci_high) == wilson(value, 10)
+    assert (found.ci_low, found.ci_high) == wilson_interval(value, 10)
 
 
 def test_a_share_whose_groups_are_all_alike_gets_wilson_over_groups() -> None:
-    found = estimate(0.5, [(0.5, 12)], Scale.LOGIT, n=24)
-    assert (found.ci_low, found.ci_high) == wilson(0.5, 12)
+    found = make_estimate(0.5, [0.5], 12, Scale.LOGIT, n=24)
+    assert (found.ci_low, found.ci_high) == wilson_interval(0.5, 12)
 
 
 @pytest.mark.parametrize("value", [1.0, -1.0, 0.4])
 def test_a_kappa_without_variation_is_withheld(value: float) -> None:
-    found = estimate(value, [(value, 12)], Scale.ATANH, n=24)
+    found = make_estimate(value, [value], 12, Scale.ATANH, n=24)
     assert found == withheld(Reason.NO_VARIATION, 24, 12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_kappa_that_one_group_keeps_from_the_end_gets_wilson_over_groups(sign: int) -> None:
     """Far narrower than on a scale without ends, where that group is infinitely far away."""
-    left_out: list[tuple[Point, int]] = [(sign * 1.0, 1), (sign * 0.9, 19)]
-    found = estimate(sign * 0.905, left_out, Scale.ATANH, n=180)
-    low, high = wilson((1 + sign * 0.905) / 2, 20)
+    found = make_estimate(sign * 0.905, [sign * 1.0, sign * 0.9], [1, 19], Scale.ATANH, n=180)
+    low, high = wilson_interval((1 + sign * 0.905) / 2, 20)
     assert (found.ci_low, found.ci_high) == (2 * low - 1, 2 * high - 1)
     assert (found.method, found.se) == (Method.WILSON, None)
     assert high - low < 0.3
-    wide = jackknife_interval(0.905, [(1.0, 1), (0.9, 19)], Scale.ATANH)
+    wide = make_jackknife_interval(0.905, [1.0, 0.9], [1, 19], Scale.ATANH)
     assert wide[1] - wide[0] > 1
 
 
 def test_a_kappa_of_zero_has_an_ordinary_interval() -> None:
-    found = estimate(0.0, [(-0.1, 5), (0.1, 5)], Scale.ATANH, n=40)
+    found = make_estimate(0.0, [-0.1, 0.1], [5, 5], Scale.ATANH, n=40)
     assert found.method is Method.JACKKNIFE_ATANH
     assert found.ci_low == pytest.approx(-(found.ci_high or math.nan))
 

@@ -18,12 +18,10 @@ from faithtui.agreement.statistics.calibration import (
     calibration_error,
     equal_width_bins,
 )
-from faithtui.agreement.statistics.corrected_rate import LabelledStratum, stratified_rate
-from faithtui.agreement.statistics.icc import Form, icc
-from faithtui.agreement.statistics.kendall import kendall_tau_b
 from faithtui.agreement.statistics.prediction_powered import ppi_mean, tuned_lambda
-from faithtui.agreement.statistics.roc import delong
-from faithtui.agreement.statistics.score_differences import mean_difference, sd_difference
+from faithtui.agreement.statistics.ranks import delong, kendall_tau_b
+from faithtui.agreement.statistics.rates import LabelledStratum, stratified_rate
+from faithtui.agreement.statistics.scores import Form, icc, mean_difference, sd_difference
 from faithtui.agreement.statistics.thresholds import threshold_table
 from faithtui.domain.estimates import Point, Reason
 

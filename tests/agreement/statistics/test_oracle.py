@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.statistics import detection
-from faithtui.agreement.statistics.figures import (
-    Table,
+from faithtui.agreement.statistics.coefficients import (
     cohen_kappa,
-    cross_table,
     krippendorff_alpha,
     percent_agreement,
 )
-from faithtui.agreement.statistics.intervals import t_quantile, wilson
+from faithtui.agreement.statistics.intervals import t_quantile, wilson_interval
+from faithtui.agreement.statistics.matrices import count_matrix
 from faithtui.agreement.statistics.ranks import auroc, spearman
 from faithtui.domain.estimates import Point, Reason
 
@@ -39,8 +39,8 @@ def draw(seed: int) -> tuple[list[str], list[str]]:
     return first, second
 
 
-def table_of(first: Sequence[str], second: Sequence[str]) -> Table:
-    return cross_table([("g", a, b) for a, b in zip(first, second, strict=True)], LABELS).total
+def table_of(first: Sequence[str], second: Sequence[str]) -> ConfusionMatrix[float]:
+    return count_matrix([("g", a, b) for a, b in zip(first, second, strict=True)], LABELS).total
 
 
 def agree(mine: Point, theirs: float) -> bool:
@@ -66,7 +66,7 @@ def test_agreement_is_that_of_scikit_learn(seed: int) -> None:
 def test_detection_is_that_of_scikit_learn(seed: int, positive: tuple[str, ...]) -> None:
     metrics: Any = pytest.importorskip("sklearn.metrics")
     first, second = draw(seed)
-    binary = table_of(first, second).collapsed(positive)
+    binary = table_of(first, second).collapse(positive)
     truth = [label in positive for label in first]
     said = [label in positive for label in second]
     nan = math.nan
@@ -126,4 +126,4 @@ def test_quantiles_of_student_t_are_those_of_scipy(level: float) -> None:
 def test_wilson_intervals_are_those_of_scipy(k: int, n: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     theirs = stats.binomtest(k, n).proportion_ci(0.95, method="wilson")
-    assert wilson(k / n, n) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+    assert wilson_interval(k / n, n) == pytest.approx((theirs.low, theirs.high), abs=1e-9)

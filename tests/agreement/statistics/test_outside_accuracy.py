@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.outside_accuracy import (
+from faithtui.agreement.statistics.rates import (
     OutsideAccuracy,
+    correct_by_accuracy,
     lang_reiczigel,
-    outside_rate,
     rogan_gladen,
 )
 from faithtui.domain.estimates import Method, Reason
@@ -51,7 +51,7 @@ def test_the_interval_is_ordered_and_inside(accuracy: OutsideAccuracy) -> None:
 
 @given(accuracies)
 def test_the_value_lies_in_its_interval_and_is_kept_raw(accuracy: OutsideAccuracy) -> None:
-    found = outside_rate(accuracy)
+    found = correct_by_accuracy(accuracy)
     assert found.raw is not None
     assert found.estimate.value == min(max(found.raw, 0), 1)
     assert found.out_of_range == (found.raw != found.estimate.value)
@@ -71,7 +71,7 @@ def test_more_labels_narrow_the_interval() -> None:
 
 
 def test_a_rate_below_the_false_alarms_is_clipped_and_told() -> None:
-    found = outside_rate(OutsideAccuracy(0.02, 100, 0.9, 50, 0.9, 50))
+    found = correct_by_accuracy(OutsideAccuracy(0.02, 100, 0.9, 50, 0.9, 50))
     assert found.out_of_range
     assert found.raw == pytest.approx(-0.1)
     assert found.estimate.value == 0
@@ -79,8 +79,8 @@ def test_a_rate_below_the_false_alarms_is_clipped_and_told() -> None:
 
 
 def test_a_judge_that_may_be_guessing_is_told() -> None:
-    assert outside_rate(OutsideAccuracy(0.4, 100, 0.6, 10, 0.6, 10)).maybe_uninformative
-    assert not outside_rate(OutsideAccuracy(0.4, 100, 0.9, 80, 0.9, 80)).maybe_uninformative
+    assert correct_by_accuracy(OutsideAccuracy(0.4, 100, 0.6, 10, 0.6, 10)).maybe_uninformative
+    assert not correct_by_accuracy(OutsideAccuracy(0.4, 100, 0.9, 80, 0.9, 80)).maybe_uninformative
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_judge_that_may_be_guessing_is_told() -> None:
     ],
 )
 def test_what_cannot_be_computed_says_why(accuracy: OutsideAccuracy, reason: Reason) -> None:
-    found = outside_rate(accuracy)
+    found = correct_by_accuracy(accuracy)
     assert found.estimate.reason is reason
     assert found.raw is None
     assert not found.out_of_range

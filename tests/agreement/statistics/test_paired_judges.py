@@ -8,15 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.statistics import paired_judges
-from faithtui.agreement.statistics.chi_square import chi_square_tail
-from faithtui.agreement.statistics.paired_judges import ChiSquare, DiscordantGroup, SignFlip
-from faithtui.agreement.statistics.tables import Table
+from faithtui.agreement.statistics.paired_judges import (
+    ChiSquare,
+    DiscordantGroup,
+    SignFlip,
+    chi_square_tail,
+)
 from faithtui.domain.estimates import Reason
 
 
-def table_of(*rows: tuple[int, ...]) -> Table:
-    return Table(tuple("abcdef"[: len(rows)]), rows)
+def table_of(*rows: tuple[int, ...]) -> ConfusionMatrix[float]:
+    return ConfusionMatrix(tuple("abcdef"[: len(rows)]), rows)
 
 
 def binomial(b: int, c: int) -> tuple[Fraction, Fraction]:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.ppi_plan import (
+from faithtui.agreement.statistics.prediction_powered import (
     Costs,
     effective_size,
     split_budget,

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.corrected_rate import LabelledStratum, stratified_rate
 from faithtui.agreement.statistics.intervals import t_quantile
 from faithtui.agreement.statistics.prediction_powered import (
     Labelled,
@@ -14,6 +13,7 @@ from faithtui.agreement.statistics.prediction_powered import (
     ppi_mean_by_conversation,
     tuned_lambda,
 )
+from faithtui.agreement.statistics.rates import LabelledStratum, stratified_rate
 from faithtui.domain.estimates import Method, Reason
 
 score = st.integers(0, 10).map(lambda tenths: tenths / 10)

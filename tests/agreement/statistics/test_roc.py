@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.roc import delong
+from faithtui.agreement.statistics.ranks import delong
 from faithtui.domain.estimates import Reason
 
 tables = st.dictionaries(

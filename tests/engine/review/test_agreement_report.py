@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.report.values.settings import IntervalMethod, ReportSettings
-from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.engine.review.agreement_report import (

@@ -12,7 +12,7 @@ import pytest
 
 from faithtui.agreement.gate.certificate_file import read_certificate
 from faithtui.agreement.gate.thresholds import EXIT_CODES, Basis, Criterion, Outcome
-from faithtui.agreement.report.values.settings import Level
+from faithtui.agreement.report.settings import Level
 from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating

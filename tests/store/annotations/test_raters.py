@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.agreement.report.rater_comparison import ComparedClaim
+from faithtui.agreement.report.raters import ComparedClaim
 from faithtui.domain.annotations import Action, Mark
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.errors import StoreError

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from faithtui.agreement.report.rater_comparison import Filter, sides
+from faithtui.agreement.report.raters import Filter, sides
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.store import Store

@@ -7,11 +7,11 @@ import pytest
 from textual.message import Message
 from textual.pilot import Pilot
 
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import DesignKind, DesignReading
+from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import IntervalMethod, Level, ReportSettings
-from faithtui.agreement.statistics.idk_recoding import IdkRule
+from faithtui.agreement.report.settings import IntervalMethod, Level, ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, Method, Status
 from faithtui.domain.label_sets import FAITHFULNESS

@@ -1,18 +1,25 @@
-"""Judges and people on the same claims: where they differ, and how far each can be trusted."""
+"""Judges and people on the same claims: who says what, and who said what again.
+
+The values that the store reads and screens list; `compare` computes figures from them. Nothing here
+loads numpy.
+"""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations
 
-from faithtui.agreement.report.self_consistency import Steadiness
-from faithtui.agreement.statistics.detection import RECALL
-from faithtui.agreement.statistics.figures import AC1, KAPPA, cross_table, measure
-from faithtui.domain.annotations import HumanVerdict, consensus
+from faithtui.domain.annotations import (
+    COUNTED,
+    GIVING,
+    Action,
+    HumanVerdict,
+    LabelAct,
+    consensus,
+    standing_acts,
+)
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,73 @@ def sides(claim: ComparedClaim) -> tuple[HumanVerdict, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Again:
+    """A second verdict, and the one that stood before it."""
+
+    first: LabelAct
+    second: LabelAct
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A second verdict in the words of a run, with what statistics need to know."""
+
+    reviewer: str
+    group: str
+    """What the claim belongs together with."""
+    first: str
+    second: str
+    gap_s: float
+    """Seconds between the two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steadiness:
+    """How often a person says the same again."""
+
+    reviewer: str
+    same: Estimate
+    """Share of claims with the same verdict, in [0, 1]."""
+    kappa: Estimate
+    """Cohen's kappa of second and first verdicts."""
+    gap_s: float
+    """Median of the seconds between the two."""
+
+    @property
+    def n(self) -> int:
+        """Claims that were judged again."""
+        return self.same.n
+
+
+def repeats_of(log: Iterable[LabelAct]) -> tuple[Again, ...]:
+    """Find second verdicts and the verdicts that stood before them.
+
+    Args:
+        log: Acts in the order of the log; any claims, any people. What was withdrawn does not
+            count.
+
+    Returns:
+        In the order of the log. A second verdict without a counted first one is left out; a third
+        one is compared with the first, because a repeat changes nothing.
+    """
+    stood: dict[tuple[ClaimId, str], LabelAct] = {}
+    found: list[Again] = []
+    for act in standing_acts(log):
+        key = (act.claim, act.reviewer)
+        if act.action is Action.REPEATED:
+            first = stood.get(key)
+            if act.verdict is not None and first is not None:
+                found.append(Again(first, act))
+        elif act.action in GIVING:
+            if act.action in COUNTED and act.verdict is not None:
+                stood[key] = act
+            else:
+                stood.pop(key, None)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class RaterFigures:
     """How far a rater agrees with a reference."""
 
     kappa: Estimate
@@ -105,7 +178,7 @@ class JudgeRow:
     """A run's judge against people's last word."""
 
     run: RunId
-    figures: Figures
+    figures: RaterFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +188,7 @@ class PersonRow:
     reviewer: str
     claims: int
     """Claims with a counted verdict of theirs."""
-    figures: Figures
+    figures: RaterFigures
     again: Steadiness | None
     """How steady they are; None without second verdicts."""
 
@@ -126,7 +199,7 @@ class PairRow:
 
     first: str
     second: str
-    figures: Figures
+    figures: RaterFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,90 +209,3 @@ class Raters:
     judges: tuple[JudgeRow, ...]
     people: tuple[PersonRow, ...]
     pairs: tuple[PairRow, ...]
-
-
-def raters(
-    claims: Sequence[ComparedClaim],
-    runs: Sequence[RunId],
-    labels: LabelSet,
-    again: Sequence[Steadiness] = (),
-) -> Raters:
-    """Compare judges with people, and people with each other.
-
-    Args:
-        claims: All claims of a run that somebody gave a verdict on.
-        runs: Runs to compare, in the order of the rows.
-        labels: The metric's. `x` is a word of people alone, so it enters only where people are
-            compared.
-        again: Own repeats.
-
-    Returns:
-        A row per run; per person, in the order of names; per pair of people that share a claim.
-    """
-    steady = {each.reviewer: each for each in again}
-    said = [{each.reviewer for each in claim.opinions} for claim in claims]
-    people = sorted({name for words in said for name in words} | steady.keys())
-    return Raters(
-        tuple(
-            JudgeRow(run, _figures(claims, lambda each: each.word, _judge_of(run), labels))
-            for run in runs
-        ),
-        tuple(
-            PersonRow(
-                name,
-                sum(name in words for words in said),
-                _figures(claims, _others_than(name), _person(name), labels, among_people=True),
-                steady.get(name),
-            )
-            for name in people
-        ),
-        tuple(
-            PairRow(first, second, figures)
-            for first, second in combinations(people, 2)
-            if any(first in words and second in words for words in said)
-            for figures in [
-                _figures(claims, _person(first), _person(second), labels, among_people=True)
-            ]
-        ),
-    )
-
-
-_Word = Callable[[ComparedClaim], str | None]
-
-
-def _judge_of(run: RunId) -> _Word:
-    return lambda claim: claim.judges.get(run)
-
-
-def _person(name: str) -> _Word:
-    return lambda claim: next(
-        (each.verdict for each in claim.opinions if each.reviewer == name), None
-    )
-
-
-def _others_than(name: str) -> _Word:
-    return lambda claim: consensus([each for each in claim.opinions if each.reviewer != name])
-
-
-def _figures(
-    claims: Sequence[ComparedClaim],
-    reference: _Word,
-    rater: _Word,
-    labels: LabelSet,
-    *,
-    among_people: bool = False,
-) -> Figures:
-    names = (*labels.names, NOT_A_CLAIM) if among_people else labels.names
-    readings = [
-        (claim.group, expected, found)
-        for claim in claims
-        if (expected := reference(claim)) in names and (found := rater(claim)) in names
-    ]
-    table = cross_table(
-        ((group, expected, found) for group, expected, found in readings if expected and found),
-        names,
-    )
-    bad = [label.name for label in labels.labels if label.polarity is Polarity.BAD]
-    return Figures(
-        measure(KAPPA, table), measure(AC1, table), measure(RECALL, table.collapsed(bad))
-    )

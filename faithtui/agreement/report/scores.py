@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import compress, repeat
-from typing import cast
+
+import numpy as np
 
 from faithtui.agreement.labelled_units import (
     AnswerReading,
@@ -13,28 +13,34 @@ from faithtui.agreement.labelled_units import (
     ScoredUnit,
     ScoreReading,
 )
-from faithtui.agreement.report.level_figures import Compared
-from faithtui.agreement.report.tables import Figures
-from faithtui.agreement.report.values.levels import Detection
-from faithtui.agreement.report.values.scores import (
+from faithtui.agreement.report.compute import FigureContext
+from faithtui.agreement.report.model import (
     CalibrationReport,
+    Consistency,
+    Detection,
     ReliabilityBin,
     ScoreReport,
     ThresholdReport,
     UnitScoreReport,
 )
-from faithtui.agreement.report.values.settings import ReportSettings
-from faithtui.agreement.statistics.calibration import FEWEST_FOR_ECE, calibration
-from faithtui.agreement.statistics.icc import Form, icc
-from faithtui.agreement.statistics.kendall import kendall_estimate
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.units import ClaimColumns, ComparedClaims
+from faithtui.agreement.statistics.calibration import FEWEST_FOR_ECE, calibrate
+from faithtui.agreement.statistics.figures import estimate_share_of_counts
+from faithtui.agreement.statistics.matrices import count_matrix
 from faithtui.agreement.statistics.prediction_powered import ppi_mean_by_conversation
-from faithtui.agreement.statistics.ranks import auroc_estimate, spearman_estimate
-from faithtui.agreement.statistics.score_differences import (
+from faithtui.agreement.statistics.ranks import (
+    auroc_estimate,
+    kendall_estimate,
+    spearman_estimate,
+)
+from faithtui.agreement.statistics.scores import (
+    Form,
     bias_estimate,
+    icc,
     limits_of_agreement,
     mae_estimate,
 )
-from faithtui.agreement.statistics.table_groups import cross_table
 from faithtui.agreement.statistics.thresholds import Goal, choose_threshold, threshold_table
 from faithtui.domain.estimates import Estimate, Reason, Status, undefined, withheld
 from faithtui.domain.label_sets import Polarity
@@ -47,7 +53,7 @@ MOST_POINTS = 200
 _WORDS = ("fails", "passes")
 
 
-def unit_score_reports(
+def report_unit_scores(
     scores: Sequence[ScoreReading],
     rule: ScoringRule,
     design: DesignReading,
@@ -58,11 +64,11 @@ def unit_score_reports(
     for unit in ScoredUnit:
         own = [each for each in scores if each.unit is unit]
         if own:
-            found.append(_unit_scores(unit, own, rule, design, settings))
+            found.append(_report_unit(unit, own, rule, design, settings))
     return tuple(found)
 
 
-def _unit_scores(
+def _report_unit(
     unit: ScoredUnit,
     scores: Sequence[ScoreReading],
     rule: ScoringRule,
@@ -156,7 +162,7 @@ def _threshold(
         chosen_on=choice.chosen_on.value if not isinstance(choice, Reason) else "same_labels",
         at_suggested=None
         if isinstance(choice, Reason)
-        else Figures(("positive", "negative"), ("positive",), settings).detection(
+        else FigureContext(("positive", "negative"), ("positive",), settings).compute_detection(
             choice.table, ("positive",)
         ),
         curve=tuple(
@@ -169,12 +175,12 @@ def _threshold(
 
 def _detection(flags: Iterable[tuple[str, bool, bool]], settings: ReportSettings) -> Detection:
     """Count (group, fails by people, fails by the judge)."""
-    figures = Figures(_WORDS, _WORDS[:1], settings)
+    context = FigureContext(_WORDS, _WORDS[:1], settings)
     rows = ((group, _WORDS[not bad], _WORDS[not flagged]) for group, bad, flagged in flags)
-    return figures.detection(cross_table(rows, _WORDS), _WORDS[:1])
+    return context.compute_detection(count_matrix(rows, _WORDS), _WORDS[:1])
 
 
-def calibration_report(compared: Compared, source: str) -> CalibrationReport | None:
+def report_calibration(compared: ComparedClaims, source: str) -> CalibrationReport | None:
     """Hold the judge's confidence that a claim is supported against people's verdicts.
 
     In a sample by strata units weigh as in all other figures.
@@ -186,34 +192,28 @@ def calibration_report(compared: Compared, source: str) -> CalibrationReport | N
     Returns:
         None where nothing with a confidence is labelled.
     """
-    figures, settings = compared.figures, compared.figures.settings
-    good = {each.name for each in compared.labels.labels if each.polarity is Polarity.GOOD}
-    claims = compared.inside
-    weights = () if figures.frame is None else figures.weights(compared.units)
-    if weights or None in claims.confidence:
-        known = [
-            confidence is not None and weight > 0
-            for confidence, weight in zip(
-                claims.confidence, weights or repeat(1.0, len(claims.rows)), strict=True
-            )
-        ]
-        claims = claims.where(known)
-        weights = list(compress(weights, known))
-    if not claims.rows:
+    settings, labels = compared.settings, compared.labels.labels
+    stated = np.array(compared.all.confidences, np.float64)[compared.inside]
+    weights = compared.context.weigh_units(compared.units)
+    known = ~np.isnan(stated) & (weights > 0)
+    if not known.any():
         return None
-    came: dict[str | None, bool] = {each: each in good for each in compared.labels.names}
-    found = calibration(
-        claims.group,
-        cast(Sequence[float], claims.confidence),
-        [*map(came.__getitem__, claims.human)],
+    is_good = np.array([each.polarity is Polarity.GOOD for each in labels], np.bool_)
+    places = compared.inside[known]
+    _, groups = np.unique(compared.all.groups[places], return_inverse=True)
+    is_weighted = compared.frame is not None
+    found = calibrate(
+        groups,
+        stated[known],
+        is_good[compared.all.human[places]],
         settings.level,
-        weights=weights,
+        weights=weights[known] if is_weighted else None,
         seed=settings.seed,
     )
     return CalibrationReport(
         source=source,
         n=found.n,
-        weighted=figures.frame is not None,
+        weighted=is_weighted,
         brier=found.brier,
         skill=None if isinstance(found.skill, Reason) else found.skill,
         ece=None if found.error_hidden else found.error,
@@ -228,7 +228,23 @@ def calibration_report(compared: Compared, source: str) -> CalibrationReport | N
     )
 
 
-def answer_scores(answers: Sequence[AnswerReading], rule: ScoringRule, level: float) -> ScoreReport:
+def report_consistency(claims: ClaimColumns, level: float) -> Consistency:
+    """Count claims in several windows, and those with one label in all of them."""
+    several = claims.windows > 1
+    steady = several & claims.is_steady if several.any() else several
+    units, hits = (
+        np.bincount(claims.groups[each], minlength=claims.group_count) for each in (several, steady)
+    )
+    return Consistency(
+        repeated=int(several.sum()),
+        steady=int(steady.sum()),
+        share=estimate_share_of_counts(hits, units, level),
+    )
+
+
+def report_answer_scores(
+    answers: Sequence[AnswerReading], rule: ScoringRule, level: float
+) -> ScoreReport:
     """Compare the judge's scores of answers with what people said of them as a whole."""
     said = [answer for answer in answers if answer.human is not None or answer.rating is not None]
     judged = [answer for answer in said if answer.claims]

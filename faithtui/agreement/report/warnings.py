@@ -1,17 +1,17 @@
-"""What a reader must know before believing the figures, and the sentence on top of them."""
+"""What a reader must know before believing the figures."""
 
 from collections.abc import Iterator
 
+from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.values.levels import LevelReport
-from faithtui.agreement.report.values.report import AgreementReport
-from faithtui.agreement.report.values.settings import Caution, Figure, Level, Severity
-from faithtui.agreement.statistics.table_warnings import FEW_ITEMS, table_codes
-from faithtui.agreement.statistics.tables import Cells
+from faithtui.agreement.report.headline import count_groups
+from faithtui.agreement.report.headline import format_count as _count
+from faithtui.agreement.report.model import AgreementReport, LevelReport
+from faithtui.agreement.report.settings import FEW_MINORITY, Caution, Figure, Level, Severity
+from faithtui.agreement.statistics.coefficients import table_codes
 from faithtui.domain.estimates import Estimate, Status
 from faithtui.domain.integrity.run_summary import Soundness
 
-FEW_MINORITY = 10
 FEW_GROUPS = 20
 MANY_SKIPPED = 0.05
 """Share of what was served in a stratum."""
@@ -24,7 +24,7 @@ _ROUNDING = 1e-12
 _ORDER = (Severity.BLOCKING, Severity.CAUTION, Severity.INFO)
 
 
-def cautions(
+def list_warnings(
     report: AgreementReport,
     soundness: Soundness = Soundness.SOUND,
     integrity: str = "",
@@ -168,78 +168,6 @@ def _signed(found: Estimate) -> str:
     return f"{found.value:+.2f} [{found.ci_low:+.2f}, {found.ci_high:+.2f}]"
 
 
-def headline(report: LevelReport, judge: str = "") -> str:
-    """Say in a sentence or two how far the judge can be trusted at a level."""
-    return f"{_rates(report, judge)}{_agreement(report)}"
-
-
-def _rates(report: LevelReport, judge: str) -> str:
-    """Say the judge's rate and the corrected ones; "" where there are none."""
-    rate, many = report.rate, report.unit[1]
-    if rate.this_run.value is None or rate.judge.value is None:
-        return ""
-    said = f"{judge or 'The judge'} passes {rate.judge.value:.1%} of the {many}"
-    labelled = _count(rate.this_run.n, "human label", "human labels")
-    future = (
-        f"; {_share(rate.future)} expected of new conversations" if rate.future.has_interval else ""
-    )
-    return f"{said}; corrected with {labelled}: {_share(rate.this_run)} in this run{future}. "
-
-
-def _share(found: Estimate) -> str:
-    if found.ci_low is None or found.ci_high is None or found.ci_low == found.ci_high:
-        return f"{found.value:.1%}"
-    return f"{found.value:.1%} [{found.ci_low:.1%}, {found.ci_high:.1%}]"
-
-
-def _agreement(report: LevelReport) -> str:
-    one, many = report.unit
-    coverage = report.coverage
-    if not coverage.reviewed:
-        return "No human labels yet: whether the judge can be trusted is not known."
-    if not coverage.compared:
-        return (
-            f"People labelled {_count(coverage.reviewed, one, many)}, "
-            "and none can be compared with the judge."
-        )
-    inside, table = report.agreement, report.table
-    if not inside.n:
-        labelled = _count(coverage.compared, f"labelled {one}", f"labelled {many}")
-        return f"None of the {labelled} is of the sample."
-    where = f"{_count(inside.n, one, many)} from {_groups(report)}"
-    kappa = report.cohen_kappa
-    if kappa.value is None:
-        why = kappa.reason.words if kappa.reason else ""
-        return (
-            f"On {where} judge and people gave the same label to {table.agreed:,}; "
-            f"Cohen's kappa is {kappa.status} ({why})."
-        )
-    return (
-        f"On {where} judge and people agree with Cohen's kappa {_with_interval(kappa)}; "
-        f"they gave the same label to {table.agreed:,} of {inside.n:,}."
-    )
-
-
-def _with_interval(estimate: Estimate) -> str:
-    if estimate.ci_low is None or estimate.ci_high is None or estimate.level is None:
-        if estimate.reason is None:
-            return f"{estimate.value:.2f} (its interval is still to come)"
-        return f"{estimate.value:.2f} (no interval: {estimate.reason.words})"
-    return (
-        f"{estimate.value:.2f} [{estimate.ci_low:.2f}, {estimate.ci_high:.2f}] "
-        f"({estimate.level:.0%} interval)"
-    )
-
-
-def _groups(report: LevelReport) -> str:
-    word = report.coverage.group_word
-    return _count(report.agreement.clusters, word.removesuffix("s"), word)
-
-
-def _count(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}"
-
-
 def _level(report: LevelReport) -> Iterator[Caution]:
     """Warn about one level; silent about units nobody reviewed when nobody reviewed any."""
     coverage, level = report.coverage, report.level
@@ -273,7 +201,7 @@ def _level(report: LevelReport) -> Iterator[Caution]:
     if report.agreement.clusters < FEW_GROUPS:
         yield caution(
             "few_conversations",
-            f"The compared {many} come from {_groups(report)} only; "
+            f"The compared {many} come from {count_groups(report)} only; "
             f"intervals are rough below {FEW_GROUPS}.",
             Figure.AGREEMENT,
             Figure.DETECTION,
@@ -417,7 +345,7 @@ def _codes(report: LevelReport) -> tuple[str, ...]:
     found = report.agreement
     if found.weighted is None:
         return table_codes(found.table)
-    stands_for = Cells(found.table.categories, found.weighted)
+    stands_for = ConfusionMatrix(found.table.categories, found.weighted)
     few = [code for code in table_codes(found.table) if code == "few_items"]
     return (*few, *(code for code in table_codes(stands_for) if code != "few_items"))
 

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import Duplicates
-from faithtui.agreement.statistics.idk_recoding import IdkRule
 from faithtui.domain.estimates import LEVEL
 from faithtui.domain.ids import SampleId
+
+FEW_MINORITY = 10
+"""Units that people call unfaithful below which recall says little."""
 
 
 class Level(StrEnum):

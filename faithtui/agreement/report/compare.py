@@ -1,0 +1,341 @@
+"""Comparing judges with each other, judges with people, and people with themselves."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import median
+
+import numpy as np
+
+from faithtui.agreement.report.compute import FigureContext
+from faithtui.agreement.report.model import ComparisonReport
+from faithtui.agreement.report.raters import (
+    ComparedClaim,
+    JudgeRow,
+    PairRow,
+    PersonRow,
+    RaterFigures,
+    Raters,
+    Repeat,
+    Steadiness,
+)
+from faithtui.agreement.report.units import ComparedClaims, number_labels
+from faithtui.agreement.statistics.coefficients import AC1, KAPPA, PERCENT
+from faithtui.agreement.statistics.detection import RECALL
+from faithtui.agreement.statistics.figures import Statistic, estimate_figure
+from faithtui.agreement.statistics.intervals import Scale, make_estimate
+from faithtui.agreement.statistics.matrices import (
+    GroupedMatrix,
+    Ints,
+    count_alike,
+    count_cells,
+    count_matrix,
+    number_keys,
+)
+from faithtui.agreement.statistics.paired_judges import (
+    DiscordantGroup,
+    durkalski,
+    holm,
+    mcnemar_mid,
+    sign_flip,
+)
+from faithtui.domain.annotations import consensus
+from faithtui.domain.estimates import Estimate, Reason
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+
+
+@dataclass(frozen=True, slots=True)
+class PairedUnit:
+    """A unit that both judges gave a label."""
+
+    group: str
+    a: str
+    b: str
+    human: str | None
+    """Consensus of people; None: no label of the metric."""
+    claim: ClaimId | None = None
+    """None: not known, so that no sample can say what it stands for."""
+    weight: float = 1
+    """How many units it stands for; 0: not of the sample that the figures rest on."""
+
+
+def weigh_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[PairedUnit, ...]:
+    """Give units the weights that they have in the figures of a report.
+
+    Args:
+        units: What both judges gave a label.
+        compared: What the figures of the report are about.
+    """
+    weights = compared.context.weigh_units(compared.units).tolist()
+    inside = (compared.all.rows[place].claim for place in compared.inside.tolist())
+    known = dict(zip(inside, weights, strict=True))
+    return tuple(
+        each if each.claim is None else replace(each, weight=known.get(each.claim, 0))
+        for each in units
+    )
+
+
+def compare_judges(
+    pairs: Sequence[tuple[str, str, Sequence[PairedUnit]]], context: FigureContext
+) -> tuple[ComparisonReport, ...]:
+    """Compare pairs of judges; p values are adjusted for all of them together.
+
+    Args:
+        pairs: Name of judge A, of judge B, and the units both judged.
+        context: How figures are computed; units weigh what they say themselves.
+    """
+    found = [_compare_two(a, b, units, context) for a, b, units in pairs]
+    known = [each.signflip_p for each in found if each.signflip_p is not None]
+    adjusted = iter(holm(known))
+    return tuple(
+        replace(
+            each,
+            comparisons=len(found),
+            holm_p=None if each.signflip_p is None else next(adjusted),
+        )
+        for each in found
+    )
+
+
+def _compare_two(
+    a: str, b: str, units: Sequence[PairedUnit], context: FigureContext
+) -> ComparisonReport:
+    names, level = context.categories, context.settings.level
+    labelled = [each for each in units if each.human in names and each.weight]
+    both = _BothJudges.of(labelled, names)
+    only_a, only_b = both.only_one
+    groups = both.discordant
+    flipped = sign_flip([each.c - each.b for each in groups], seed=context.settings.seed)
+    clustered = durkalski(groups)
+    plain = Reason.NO_VARIATION if both.is_weighted else mcnemar_mid(only_a, only_b)
+    judges = count_matrix(((each.group, each.a, each.b) for each in units), names)
+    return ComparisonReport(
+        a=a,
+        b=b,
+        common=len(labelled),
+        clusters=len(groups),
+        weighted=both.is_weighted,
+        judges=context.compute_agreement(judges),
+        accuracy_a=estimate_figure(PERCENT, both.first, level),
+        accuracy_b=estimate_figure(PERCENT, both.second, level),
+        difference=both.subtract(PERCENT, level),
+        kappa_difference=both.subtract(KAPPA, level),
+        only_a=only_a,
+        only_b=only_b,
+        signflip_p=None if isinstance(flipped, Reason) else flipped.p,
+        durkalski_p=None if isinstance(clustered, Reason) else clustered.p,
+        mcnemar_p=None if isinstance(plain, Reason) else plain,
+        comparisons=1,
+        holm_p=None,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _BothJudges:
+    """Labelled units of both judges, counted by group."""
+
+    weights: tuple[float, ...]
+    """Different weights, rising."""
+    counts: Ints
+    """Units of the different groups by weight, people's label, A's and B's; shape
+    (weights, q, q, q, different groups)."""
+    times: Ints
+    """How many groups there are of each."""
+    first: GroupedMatrix
+    """People's labels beside A's, by group."""
+    second: GroupedMatrix
+    """People's labels beside B's; the groups in the same order."""
+
+    @classmethod
+    def of(cls, labelled: Sequence[PairedUnit], categories: tuple[str, ...]) -> "_BothJudges":
+        """Count units."""
+        groups, names = number_keys([each.group for each in labelled])
+        weights, stratum = np.unique([each.weight for each in labelled], return_inverse=True)
+        size = len(categories)
+        human, a, b = (
+            number_labels(column, categories)
+            for column in (
+                [each.human for each in labelled],
+                [each.a for each in labelled],
+                [each.b for each in labelled],
+            )
+        )
+        cells = ((stratum * size + human) * size + a) * size + b
+        by_group = count_cells(groups, cells, len(names), len(weights) * size**3)
+        kinds, times = count_alike(by_group)
+        counts = kinds.reshape(len(weights), size, size, size, len(times))
+        each_weight = tuple(map(float, weights))
+        first, second = (
+            GroupedMatrix(categories, counts.sum(axis=axis), times, each_weight) for axis in (3, 2)
+        )
+        return cls(each_weight, counts, times, first, second)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether some unit stands for more than itself."""
+        return any(weight != 1 for weight in self.weights)
+
+    def _count_right(self, *, only_first: bool) -> Ints:
+        """Count units on which one judge alone is right; shape (weights, different groups)."""
+        size = self.counts.shape[1]
+        human, a, b = np.ix_(*[range(size)] * 3)
+        right, other = (a, b) if only_first else (b, a)
+        return np.asarray(self.counts[:, (human == right) & (right != other)].sum(axis=1))
+
+    @property
+    def only_one(self) -> tuple[int, int]:
+        """Units on which only A agrees with people, and only B; each counted once."""
+        only_a, only_b = (
+            int((self._count_right(only_first=only_first) @ self.times).sum())
+            for only_first in (True, False)
+        )
+        return only_a, only_b
+
+    @property
+    def discordant(self) -> list[DiscordantGroup]:
+        """Weigh what only one judge is right on, by group."""
+        weights = np.array(self.weights)
+        n, a_right, b_right = (
+            np.repeat(weights @ each, self.times).tolist()
+            for each in (
+                self.counts.sum(axis=(1, 2, 3)),
+                self._count_right(only_first=True),
+                self._count_right(only_first=False),
+            )
+        )
+        return [DiscordantGroup(*each) for each in zip(n, a_right, b_right, strict=True)]
+
+    def subtract(self, statistic: Statistic, level: float) -> Estimate:
+        """Estimate a figure of B minus that of A, leaving out one group at a time."""
+        compute = statistic.compute
+        first, second = compute.of_groups(self.first), compute.of_groups(self.second)
+        gap = first if isinstance(first, Reason) else second
+        if not isinstance(first, Reason) and not isinstance(second, Reason):
+            gap = second - first
+        without = compute(self.second.rest) - compute(self.first.rest)
+        n = int(self.first.total.n)
+        return make_estimate(gap, without, self.times, Scale.NATURAL, n=n, level=level)
+
+
+def compare_raters(
+    claims: Sequence[ComparedClaim],
+    runs: Sequence[RunId],
+    labels: LabelSet,
+    again: Sequence[Steadiness] = (),
+) -> Raters:
+    """Compare judges with people, and people with each other.
+
+    Args:
+        claims: All claims of a run that somebody gave a verdict on.
+        runs: Runs to compare, in the order of the rows.
+        labels: The metric's. `x` is a word of people alone, so it enters only where people are
+            compared.
+        again: Own repeats.
+
+    Returns:
+        A row per run; per person, in the order of names; per pair of people that share a claim.
+    """
+    steady = {each.reviewer: each for each in again}
+    said = [{each.reviewer for each in claim.opinions} for claim in claims]
+    people = sorted({name for words in said for name in words} | steady.keys())
+    return Raters(
+        tuple(
+            JudgeRow(run, _compute_figures(claims, lambda each: each.word, _labels_of(run), labels))
+            for run in runs
+        ),
+        tuple(
+            PersonRow(
+                name,
+                sum(name in words for words in said),
+                _compute_figures(
+                    claims, _words_of_others(name), _words_of(name), labels, among_people=True
+                ),
+                steady.get(name),
+            )
+            for name in people
+        ),
+        tuple(
+            PairRow(first, second, figures)
+            for first, second in combinations(people, 2)
+            if any(first in words and second in words for words in said)
+            for figures in [
+                _compute_figures(
+                    claims, _words_of(first), _words_of(second), labels, among_people=True
+                )
+            ]
+        ),
+    )
+
+
+_Word = Callable[[ComparedClaim], str | None]
+
+
+def _labels_of(run: RunId) -> _Word:
+    return lambda claim: claim.judges.get(run)
+
+
+def _words_of(name: str) -> _Word:
+    return lambda claim: next(
+        (each.verdict for each in claim.opinions if each.reviewer == name), None
+    )
+
+
+def _words_of_others(name: str) -> _Word:
+    return lambda claim: consensus([each for each in claim.opinions if each.reviewer != name])
+
+
+def _compute_figures(
+    claims: Sequence[ComparedClaim],
+    reference: _Word,
+    rater: _Word,
+    labels: LabelSet,
+    *,
+    among_people: bool = False,
+) -> RaterFigures:
+    names = (*labels.names, NOT_A_CLAIM) if among_people else labels.names
+    readings = [
+        (claim.group, expected, found)
+        for claim in claims
+        if (expected := reference(claim)) in names and (found := rater(claim)) in names
+    ]
+    table = count_matrix(
+        ((group, expected, found) for group, expected, found in readings if expected and found),
+        names,
+    )
+    bad = [label.name for label in labels.labels if label.polarity is Polarity.BAD]
+    return RaterFigures(
+        estimate_figure(KAPPA, table),
+        estimate_figure(AC1, table),
+        estimate_figure(RECALL, table.collapse(bad)),
+    )
+
+
+def compute_steadiness(
+    repeats: Sequence[Repeat], categories: Sequence[str]
+) -> tuple[Steadiness, ...]:
+    """Compute how steady each person is.
+
+    Args:
+        repeats: Any order, any people; words that are not in `categories` are left out.
+        categories: Words that a verdict may be, `x` included.
+
+    Returns:
+        One per person with a repeat, in the order of names.
+    """
+    by_person: dict[str, list[Repeat]] = {}
+    for each in repeats:
+        if each.first in categories and each.second in categories:
+            by_person.setdefault(each.reviewer, []).append(each)
+    found: list[Steadiness] = []
+    for reviewer, own in sorted(by_person.items()):
+        table = count_matrix(((each.group, each.first, each.second) for each in own), categories)
+        found.append(
+            Steadiness(
+                reviewer,
+                estimate_figure(PERCENT, table),
+                estimate_figure(KAPPA, table),
+                median(each.gap_s for each in own),
+            )
+        )
+    return tuple(found)

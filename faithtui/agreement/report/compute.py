@@ -1,0 +1,340 @@
+"""From units to the figures of a report: which units count, with what weight, in which parts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
+from faithtui.agreement.report.model import Agreement, ClassReport, Detection, MarginTest
+from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
+from faithtui.agreement.statistics import coefficients, detection
+from faithtui.agreement.statistics.bootstrap import Resamples, estimate_by_bootstrap
+from faithtui.agreement.statistics.coefficients import (
+    AC1,
+    ALPHA,
+    KAPPA,
+    PERCENT,
+    SCOTT_PI,
+    quadratic_weights,
+    weighted_statistic,
+)
+from faithtui.agreement.statistics.figures import Statistic, estimate_figures
+from faithtui.agreement.statistics.matrices import Flags, Floats, GroupedMatrix, Ints
+from faithtui.agreement.statistics.paired_judges import bowker, mcnemar_mid
+from faithtui.domain.estimates import Estimate, Point, Reason
+
+DETECTION: Mapping[str, Statistic] = {
+    "prevalence": detection.PREVALENCE,
+    "precision": detection.PRECISION,
+    "recall": detection.RECALL,
+    "specificity": detection.SPECIFICITY,
+    "npv": detection.NPV,
+    "f1": detection.F1,
+    "balanced_accuracy": detection.BALANCED_ACCURACY,
+    "mcc": detection.MCC,
+}
+"""Figures of detection by the name of their field in `Detection`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What two sides gave labels, in columns."""
+
+    groups: Ints
+    """Number of each unit's group, from 0; shape (units,)."""
+    cells: Ints
+    """Place of the reference's label times the number of labels, plus that of the other's."""
+    group_count: int
+    """Groups there are, not all of which need have units."""
+    strata: Ints | None = None
+    """Place of each unit's stratum in the frame, -1: in none; None where every unit weighs the
+    same."""
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self.cells)
+
+    def take(self, places: Ints) -> "Units":
+        """Take some of them, by their places or by flags."""
+        strata = None if self.strata is None else self.strata[places]
+        return Units(self.groups[places], self.cells[places], self.group_count, strata)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """The units that a sample by strata stands for."""
+
+    strata: tuple[str, ...]
+    """In order."""
+    populations: Ints
+    """Units with a label of the judge, labelled by people or not; shape (strata, groups)."""
+    weights: tuple[float, ...]
+    """How many units a labelled one of each stratum stands for; 0 where none is labelled."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FigureContext:
+    """How figures are computed: by which labels, settings and frame."""
+
+    categories: tuple[str, ...]
+    bad: tuple[str, ...]
+    """Unfaithful in the strict sense: the positive class of indices."""
+    settings: ReportSettings
+    frame: Frame | None = None
+    """None: every unit weighs the same."""
+    _resamples: list[Resamples] = field(default_factory=list)
+    """The last draws: all figures of a level are read off the same ones."""
+
+    def count_whole(self, units: Units) -> GroupedMatrix:
+        """Count all units by group.
+
+        Of a sample by strata, weights are estimated anew without each group.
+        """
+        if self.frame is None or units.strata is None:
+            return self.count_part(units)
+        inside = units.strata >= 0
+        cells = (units.strata * len(self.categories) ** 2 + units.cells)[inside]
+        strata, size = len(self.frame.strata), len(self.categories)
+        counts = np.bincount(
+            cells * units.group_count + units.groups[inside],
+            minlength=strata * size**2 * units.group_count,
+        )
+        return GroupedMatrix.of_groups(
+            self.categories,
+            counts.reshape(strata, size, size, units.group_count),
+            populations=self.frame.populations,
+        )
+
+    def count_part(self, units: Units) -> GroupedMatrix:
+        """Count some of the units by group; each weighs what it weighs in the whole."""
+        return self.count_parts(units, np.zeros(len(units), np.int64), 1)[0]
+
+    def count_parts(self, units: Units, part_of: Ints, parts: int) -> list[GroupedMatrix]:
+        """Count several parts of the units by group, see `count_part`.
+
+        Args:
+            units: All of them.
+            part_of: Of each unit, from 0; -1: of none.
+            parts: How many there are.
+        """
+        counts, starts = self._count(units, part_of, parts)
+        return [self.group(counts[..., first:last]) for first, last in pairwise(starts.tolist())]
+
+    def count_growing(self, units: Units, order: Ints, at: Sequence[int]) -> list[GroupedMatrix]:
+        """Count ever more units by group, see `count_part`.
+
+        Args:
+            units: All of them.
+            order: Their places, in the order in which they come.
+            at: How many to count, rising.
+
+        Returns:
+            One for each number.
+        """
+        found = []
+        groups, names = units.groups, units.group_count
+        if len(units) < names:
+            numbers, groups = np.unique(groups, return_inverse=True)
+            names = len(numbers)
+        so_far = Units(groups, units.cells, names, units.strata)
+        counts: Ints | None = None
+        for first, last in pairwise((0, *at)):
+            more, _ = self._count(so_far.take(order[first:last]), None, 1)
+            counts = more if counts is None else counts + more
+            found.append(self.group(counts))
+        return found
+
+    def count_alone(self, units: Units, part_of: Ints, parts: int) -> GroupedMatrix:
+        """Count parts that are each of one group.
+
+        Returns:
+            A group for each part in order, alike or not; of a part without units all 0.
+        """
+        alone = Units(part_of, units.cells, parts, units.strata)
+        counts, _ = self._count(alone, None, 1)
+        return GroupedMatrix(
+            self.categories, counts, np.ones(parts, np.int64), self.stratum_weights
+        )
+
+    def group(self, counts: Ints) -> GroupedMatrix:
+        """Put counts by group together; shape (strata, q, q, groups)."""
+        return GroupedMatrix.of_groups(self.categories, counts, weights=self.stratum_weights)
+
+    @property
+    def stratum_weights(self) -> tuple[float, ...]:
+        """What a unit of each stratum weighs."""
+        return (1.0,) if self.frame is None else self.frame.weights
+
+    def _count(self, units: Units, part_of: Ints | None, parts: int) -> tuple[Ints, Ints]:
+        """Count units by cell, part and group.
+
+        Args:
+            units: All of them.
+            part_of: Of each unit, -1: of none; None: there is only one, and all its groups are
+                given, with units or without.
+            parts: How many there are.
+
+        Returns:
+            Shape (strata, q, q, pairs of part and group), and where the pairs of each part begin,
+            with their number at the end.
+        """
+        groups, cells = units.groups, units.cells
+        size, strata = len(self.categories), len(self.stratum_weights)
+        pairs = groups if part_of is None else part_of * units.group_count + groups
+        if units.strata is not None:
+            cells = units.strata * size**2 + cells
+        left_out = None if part_of is None else part_of < 0
+        if units.strata is not None:
+            outside = units.strata < 0
+            left_out = outside if left_out is None else left_out | outside
+        if left_out is not None and left_out.any():
+            pairs, cells = pairs[~left_out], cells[~left_out]
+        count = parts * units.group_count
+        starts = np.arange(parts + 1) * units.group_count
+        if part_of is not None and count > 4 * len(pairs):
+            # Few of the pairs have units.
+            names, pairs = np.unique(pairs, return_inverse=True)
+            count = len(names)
+            starts = np.searchsorted(names, starts)
+        found = np.bincount(cells * count + pairs, minlength=strata * size**2 * count)
+        return found.reshape(strata, size, size, count), starts
+
+    def weigh_units(self, units: Units) -> Floats:
+        """Say how many units each stands for; 0 for one that is in no stratum of the sample."""
+        if units.strata is None:
+            return np.ones(len(units))
+        return np.where(units.strata >= 0, np.array(self.stratum_weights)[units.strata], 0.0)
+
+    def is_agreed(self, units: Units) -> Flags:
+        """Say of each unit whether both sides gave the same label."""
+        size = len(self.categories)
+        return np.asarray(units.cells // size == units.cells % size)
+
+    def estimate(
+        self, statistics: Mapping[str, Statistic], whole: GroupedMatrix
+    ) -> dict[str, Estimate]:
+        """Compute figures with their intervals, leaving out one group at a time."""
+        return estimate_figures(statistics, whole, self.settings.level)
+
+    def _estimate_main(
+        self,
+        statistics: Mapping[str, Statistic],
+        whole: GroupedMatrix,
+        positive: tuple[str, ...] | None = None,
+    ) -> dict[str, Estimate]:
+        """Compute the figures of a level with their intervals, as the settings want them.
+
+        Args:
+            statistics: Figures by name.
+            whole: Units by group.
+            positive: Labels that are put together, and all the others too; None: all stay apart.
+        """
+        settings = self.settings
+        if settings.interval is IntervalMethod.JACKKNIFE or not whole.groups:
+            return self.estimate(
+                statistics, whole if positive is None else whole.collapse(positive)
+            )
+        if not self._resamples or self._resamples[0].groups is not whole:
+            self._resamples[:] = [Resamples(whole, settings.resamples, settings.seed)]
+        return estimate_by_bootstrap(
+            statistics, whole, positive, resamples=self._resamples[0], level=settings.level
+        )
+
+    def compute_agreement(self, whole: GroupedMatrix, *, main: bool = False) -> Agreement:
+        """Compare two sides.
+
+        Args:
+            whole: Units by group; rows the reference.
+            main: They are the judge and people as a whole, whose intervals may be asked for by
+                resampling. Parts and single people always leave out one group at a time: there
+                are many of them.
+        """
+        statistics = {
+            "percent": PERCENT,
+            "kappa": KAPPA,
+            "pi": SCOTT_PI,
+            "alpha": ALPHA,
+            "ac1": AC1,
+        }
+        if self.settings.ordinal:
+            weights = quadratic_weights(range(len(self.categories)))
+            statistics |= {
+                "weighted": weighted_statistic(coefficients.cohen_kappa, weights),
+                "ac2": weighted_statistic(coefficients.gwet_ac1, weights),
+            }
+        found = (self._estimate_main if main else self.estimate)(statistics, whole)
+        cells = whole.weighted_total
+        binary = cells if isinstance(cells, Reason) else cells.collapse(self.bad)
+        is_weighted = whole.is_weighted and not isinstance(cells, Reason)
+        return Agreement(
+            table=whole.total,
+            clusters=whole.labelled_groups,
+            weighted=cells.counts if is_weighted and not isinstance(cells, Reason) else None,
+            percent=found["percent"],
+            chance=_compute(coefficients.chance_agreement, cells),
+            cohen_kappa=found["kappa"],
+            scott_pi=found["pi"],
+            krippendorff_alpha=found["alpha"],
+            gwet_ac1=found["ac1"],
+            weighted_kappa=found.get("weighted"),
+            gwet_ac2=found.get("ac2"),
+            max_kappa=_compute(coefficients.maximum_kappa, cells),
+            prevalence_index=_compute(coefficients.prevalence_index, binary),
+            bias_index=_compute(coefficients.bias_index, binary),
+            margins=None if is_weighted else _test_margins(whole.total),
+        )
+
+    def compute_classes(self, whole: GroupedMatrix) -> tuple[ClassReport, ...]:
+        """Say how each label fares."""
+        found = []
+        for name in self.categories:
+            against_rest = whole.collapse((name,))
+            counts = against_rest.total
+            figures = self.estimate(
+                {each: DETECTION[each] for each in ("precision", "recall", "f1")}, against_rest
+            )
+            found.append(
+                ClassReport(
+                    label=name,
+                    human=counts.rows[0],
+                    judge=counts.columns[0],
+                    both=counts.counts[0][0],
+                    **figures,
+                )
+            )
+        return tuple(found)
+
+    def compute_detection(
+        self, whole: GroupedMatrix, positive: tuple[str, ...], *, main: bool = False
+    ) -> Detection:
+        """Ask how well the judge finds units with some labels; `main` as in `compute_agreement`."""
+        (tp, fn), (fp, tn) = whole.total.collapse(positive).counts
+        figures = (
+            self._estimate_main(DETECTION, whole, positive)
+            if main
+            else self.estimate(DETECTION, whole.collapse(positive))
+        )
+        return Detection(positive=positive, tp=tp, fp=fp, fn=fn, tn=tn, **figures)
+
+
+def _compute(
+    figure: Callable[[ConfusionMatrix[float]], Point], cells: ConfusionMatrix[float] | Reason
+) -> float | None:
+    """Compute a figure that comes without an interval; None where it has no value."""
+    value = cells if isinstance(cells, Reason) else figure(cells)
+    return None if isinstance(value, Reason) else value
+
+
+def _test_margins(table: ConfusionMatrix[int]) -> MarginTest | None:
+    """Test whether both sides use the labels equally often."""
+    if not table.n:
+        return None
+    if len(table.categories) == 2:
+        p = mcnemar_mid(table.counts[0][1], table.counts[1][0])
+        return None if isinstance(p, Reason) else MarginTest("mcnemar_mid_p", None, 1, p)
+    found = bowker(table)
+    if isinstance(found, Reason):
+        return None
+    return MarginTest("bowker", found.statistic, found.df, found.p)

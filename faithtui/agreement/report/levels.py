@@ -1,0 +1,533 @@
+"""The figures of claims and of answers: coverage, agreement, detection, the share that passes."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from faithtui.agreement.labelled_units import (
+    AnswerReading,
+    ClaimReading,
+    DesignKind,
+    DesignReading,
+    LabelState,
+    UnratedAnswer,
+)
+from faithtui.agreement.report.compute import FigureContext, Units
+from faithtui.agreement.report.model import (
+    ANSWER,
+    CLAIM,
+    FAIL,
+    PASS,
+    Agreement,
+    ClassReport,
+    Coverage,
+    Detection,
+    Differing,
+    Disagreement,
+    LevelReport,
+    Rate,
+    RateEstimator,
+    VerdictCount,
+)
+from faithtui.agreement.report.settings import Level, ReportSettings
+from faithtui.agreement.report.units import DRAWN, ComparedClaims, map_values
+from faithtui.agreement.statistics.figures import estimate_share_of_counts
+from faithtui.agreement.statistics.matrices import Flags, Ints, number_keys
+from faithtui.agreement.statistics.rates import (
+    GroupedStrata,
+    corrected_future,
+    corrected_this_run,
+    corrected_this_run_clustered,
+    merge_unlabelled,
+    worst_case_bounds,
+)
+from faithtui.domain.estimates import Estimate, Reason, withheld
+from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.scores import ScoringRule
+
+FiguresT = TypeVar("FiguresT", Agreement, ClassReport, Detection)
+
+_UNCHANGED = ("total", "conversations", "groups", "rows", "compared_groups", "missing_verdicts")
+"""What a label does not change, or what only a whole count can tell."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RateUnits:
+    """Units of a run in columns; those that people call unfair are left out before."""
+
+    groups: Ints
+    """Number of each unit's group, from 0."""
+    group_count: int
+    strata: Ints
+    """Place of each unit's stratum; of a sample by strata -1 is outside of its frame, else strata
+    are the judge's labels and -1 is none."""
+    judge: Ints
+    """1: passes by the judge; 0: does not; -1: no label."""
+    human: Ints
+    """1: passes by people; 0: does not; -1: no label that counts."""
+    drawn: Flags | None = None
+    """In the sample the report rests on; None where there is none."""
+
+
+def report_claims(
+    compared: ComparedClaims, rule: ScoringRule, unit: tuple[str, str] = CLAIM
+) -> LevelReport:
+    """Compare people's verdicts on unique claims with the judge's; see `report.agreement_report`.
+
+    A reviewed claim without a judge's verdict is counted beside the table and enters no
+    coefficient: it must not count as agreement, and a coefficient needs two verdicts.
+    """
+    context, whole = compared.context, compared.whole
+    rows, is_compared = compared.all.rows, compared.is_compared
+    differs = is_compared & (compared.all.human != compared.all.judge)
+    return LevelReport(
+        level=Level.CLAIMS,
+        unit=unit,
+        coverage=count_coverage(compared),
+        design=compared.design,
+        agreement=context.compute_agreement(whole, main=True),
+        unjudged=_count_unjudged(compared),
+        classes=context.compute_classes(whole),
+        strict=context.compute_detection(whole, compared.bad, main=True),
+        lenient=context.compute_detection(whole, compared.not_good, main=True),
+        rate=estimate_rate(
+            _find_rate_units(rule, compared),
+            compared.design,
+            compared.labels.names,
+            compared.settings.level,
+        ),
+        disagreements=Differing([rows[place] for place in np.flatnonzero(differs).tolist()]),
+        weights=tuple(sorted(compared.weights.items())),
+    )
+
+
+def count_coverage(compared: ComparedClaims) -> Coverage:
+    """Say what became of every claim."""
+    claims, names = compared.all, compared.labels.names
+    total = len(claims)
+    judge, human = claims.judge, claims.human
+    words = claims.human_words
+    is_unreviewed = map_values(words, lambda word: word is None) == 1
+    not_a_claim = words.count(NOT_A_CLAIM)
+    unreviewed = int(is_unreviewed.sum())
+    is_compared = compared.is_compared
+    n, usable = int(is_compared.sum()), int((human >= 0).sum())
+    agreed = int((is_compared & (judge == human)).sum())
+    states: Counter[LabelState] = Counter()
+    skipped = np.zeros(total, np.bool_)
+    if unreviewed:
+        skipped = np.array([each is LabelState.SKIPPED for each in claims.states], np.bool_)
+        states = Counter([claims.states[place] for place in np.flatnonzero(is_unreviewed).tolist()])
+    blind = claims.blind[is_compared]
+    return Coverage(
+        total=total,
+        conversations=claims.conversation_count,
+        groups=claims.group_count,
+        rows=int(claims.windows.sum()),
+        compared=n,
+        compared_groups=len(np.unique(claims.groups[is_compared])),
+        agreed=agreed,
+        overridden=n - agreed,
+        unreviewed=unreviewed,
+        not_a_claim=not_a_claim,
+        other_words=total - unreviewed - not_a_claim - usable,
+        no_verdict=usable - n,
+        vacuous=0,
+        unscored=0,
+        missing_verdicts=int((judge < 0).sum()),
+        several_reviewers=int(((claims.reviewers >= 2) & ~is_unreviewed).sum()),
+        blind=int((blind == 1).sum()),
+        shown=int((blind == 0).sum()),
+        by_verdict=_count_verdicts(judge, ~is_unreviewed, skipped, names),
+        skipped=states[LabelState.SKIPPED],
+        bulk=states[LabelState.BULK],
+        stale=states[LabelState.STALE],
+        outside=n - len(compared.inside),
+    )
+
+
+def _count_unjudged(compared: ComparedClaims) -> tuple[int, ...]:
+    """Count reviewed claims without a judge's verdict, by people's label."""
+    human = compared.all.human[compared.all.judge < 0]
+    found = np.bincount(human[human >= 0], minlength=len(compared.labels.names))
+    return tuple(found.tolist())
+
+
+def _count_verdicts(
+    judge: Ints, is_reviewed: Flags, is_skipped: Flags, names: Sequence[str]
+) -> tuple[VerdictCount, ...]:
+    """Count units by the judge's label; last those without one.
+
+    Args:
+        judge: Place of each unit's label, -1: none.
+        is_reviewed: Of each unit.
+        is_skipped: Of each unit.
+        names: Labels.
+    """
+    size = len(names) + 1
+    units, reviewed, skipped = (
+        np.bincount(each + 1, minlength=size).tolist()
+        for each in (judge, judge[is_reviewed], judge[is_skipped])
+    )
+    return tuple(
+        VerdictCount(name, units[place], reviewed[place], skipped[place])
+        for name, place in (*((name, place + 1) for place, name in enumerate(names)), (None, 0))
+    )
+
+
+def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> RateUnits:
+    """Say of all claims but unfair ones what passes."""
+    names, claims = compared.labels.names, compared.all
+    passes = np.array([*(name in rule.passing for name in names), -1], np.int64)
+    fair = map_values(claims.human_words, lambda word: word != NOT_A_CLAIM) == 1
+    by_design = compared.design.kind is DesignKind.STRATIFIED
+    return RateUnits(
+        groups=claims.groups[fair],
+        group_count=claims.group_count,
+        strata=(compared.strata if by_design else claims.judge)[fair],
+        judge=passes[claims.judge][fair],
+        human=passes[claims.human][fair],
+        drawn=claims.is_drawn[fair] if compared.design.kind in DRAWN else None,
+    )
+
+
+def report_answers(
+    answers: Sequence[AnswerReading],
+    unrated: Sequence[UnratedAnswer],
+    rule: ScoringRule,
+    settings: ReportSettings,
+) -> LevelReport:
+    """Compare people's labels of whole answers with the judge's pass or fail.
+
+    People pass an answer when their label is one of `rule.passing`; any other label fails it.
+    Nobody draws answers to be rated, so they are never a census: even where all are rated, only
+    the labelled ones are spoken of.
+
+    Args:
+        answers: Those that people labelled.
+        unrated: All others of the run.
+        rule: The run's rule.
+        settings: What is asked for.
+    """
+
+    def word(passes: bool) -> str:
+        return PASS if passes else FAIL
+
+    def verdict(answer: AnswerReading) -> str | None:
+        if not answer.claims or answer.passes is None or answer.score.value is None:
+            return None
+        return word(answer.passes)
+
+    reviewed = [answer for answer in answers if answer.human is not None]
+    both = [
+        (answer, word(answer.human in rule.passing), judge)
+        for answer in reviewed
+        if (judge := verdict(answer)) is not None
+    ]
+    vacuous = sum(not answer.claims for answer in reviewed)
+    others = [None if each.passes is None else word(each.passes) for each in unrated]
+    context = FigureContext((PASS, FAIL), (FAIL,), settings)
+    groups, group_names = number_keys([answer.group for answer, _, _ in both])
+    cells = [2 * (human == FAIL) + (judge == FAIL) for _, human, judge in both]
+    whole = context.count_part(Units(groups, np.array(cells, np.int64), len(group_names)))
+    agreed = sum(human == judge for _, human, judge in both)
+    in_view = sum(_is_in_view(answer) for answer, _, _ in both)
+    coverage = Coverage(
+        total=len(answers) + len(unrated),
+        conversations=len(
+            {each.conversation for each in answers} | {each.conversation for each in unrated}
+        ),
+        groups=len({each.group for each in answers} | {each.group for each in unrated}),
+        rows=len(answers) + len(unrated),
+        compared=len(both),
+        compared_groups=len({answer.group for answer, _, _ in both}),
+        agreed=agreed,
+        overridden=len(both) - agreed,
+        unreviewed=len(answers) - len(reviewed) + len(unrated),
+        not_a_claim=0,
+        other_words=0,
+        no_verdict=0,
+        vacuous=vacuous,
+        unscored=len(reviewed) - vacuous - len(both),
+        missing_verdicts=0,
+        several_reviewers=sum(answer.raters >= 2 for answer in reviewed),
+        # Labels that came with the data are taken for blind ones.
+        blind=len(both) - in_view,
+        shown=in_view,
+        by_verdict=_count_verdicts(
+            _number_passes([*map(verdict, answers), *others]),
+            np.array(
+                [each.human is not None for each in answers] + [False] * len(others), np.bool_
+            ),
+            np.zeros(len(answers) + len(others), np.bool_),
+            (PASS, FAIL),
+        ),
+    )
+    kind = DesignKind.CONVENIENCE if coverage.reviewed else DesignKind.NONE
+    design = DesignReading(kind, coverage.total)
+    # Both rates are of the same answers: nothing was judged in the others.
+    judged = [
+        (each.group, said, each.human) for each in answers if (said := verdict(each)) is not None
+    ] + [
+        (each.group, said, None)
+        for each, said in zip(unrated, others, strict=True)
+        if said is not None
+    ]
+    judged_groups, judged_names = number_keys([group for group, _, _ in judged])
+    return LevelReport(
+        level=Level.ANSWERS,
+        unit=ANSWER,
+        coverage=coverage,
+        design=design,
+        agreement=context.compute_agreement(whole, main=True),
+        unjudged=(0, 0),
+        classes=context.compute_classes(whole),
+        strict=context.compute_detection(whole, (FAIL,), main=True),
+        lenient=None,
+        rate=estimate_rate(
+            RateUnits(
+                groups=judged_groups,
+                group_count=len(judged_names),
+                strata=_number_passes([said for _, said, _ in judged]),
+                judge=np.array([said == PASS for _, said, _ in judged], np.int64),
+                human=map_values(
+                    [human for *_, human in judged],
+                    lambda human: -1 if human is None else int(human in rule.passing),
+                ),
+            ),
+            design,
+            (PASS, FAIL),
+            settings.level,
+        ),
+        disagreements=tuple(
+            Disagreement(
+                None,
+                answer.conversation,
+                answer.key,
+                answer.turn,
+                judge,
+                human,
+                f"score {answer.score.value:.2f}, threshold {rule.bar}",
+                raters=tuple(each.reviewer for each in answer.opinions),
+                blind=not _is_in_view(answer),
+            )
+            for answer, human, judge in both
+            if human != judge
+        ),
+    )
+
+
+def _is_in_view(answer: AnswerReading) -> bool:
+    """Say whether somebody rated an answer with the judge's word in view."""
+    return any(each.blind is False for each in answer.opinions)
+
+
+def _number_passes(words: Sequence[str | None]) -> Ints:
+    """Give the place of pass and fail; -1: neither."""
+    return np.array([-1 if word is None else int(word == FAIL) for word in words], np.int64)
+
+
+def estimate_rate(
+    units: RateUnits, design: DesignReading, labels: Sequence[str], level: float
+) -> Rate:
+    """Estimate the share of units that pass.
+
+    Args:
+        units: All of the run.
+        design: How the labelled ones were chosen.
+        labels: What the judge can say.
+        level: Confidence level in (0, 1).
+    """
+    kind = design.kind
+    strata = _count_strata(units, design, labels)
+    judge = _estimate_passes(units, units.judge, level)
+    labelled = _estimate_passes(units, units.human, level)
+    if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
+        none = withheld(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
+        total = strata.total
+        # Where nothing is left unlabelled they would be the rate that is withheld.
+        nothing = all(each.labelled == each.population for each in total)
+        nothing = nothing or kind is DesignKind.NONE
+        bounds = None if nothing else worst_case_bounds(total)
+        return Rate(
+            judge,
+            labelled,
+            _undefined_without(labelled, none),
+            _undefined_without(labelled, none),
+            RateEstimator.NONE if bounds is None else RateEstimator.BOUNDS,
+            bounds,
+            (),
+        )
+    if kind is not DesignKind.STRATIFIED:
+        strata = merge_unlabelled(strata)
+    if kind is DesignKind.CLUSTER:
+        this_run = corrected_this_run_clustered(strata, level)
+    else:
+        this_run = corrected_this_run(strata.total, clusters=labelled.clusters, level=level)
+    post = kind in (DesignKind.SIMPLE, DesignKind.CLUSTER)
+    return Rate(
+        judge,
+        labelled,
+        this_run,
+        corrected_future(strata, level),
+        RateEstimator.POST_STRATIFIED if post else RateEstimator.STRATIFIED,
+        None,
+        (*_ASSUMED[kind], *_ALWAYS),
+    )
+
+
+_ASSUMED = {
+    DesignKind.CENSUS: ("every unit was labelled",),
+    DesignKind.SIMPLE: ("units were drawn at random, and labelled in the drawn order",),
+    DesignKind.STRATIFIED: (
+        "units were drawn at random within each stratum, and labelled in the drawn order",
+    ),
+    DesignKind.CLUSTER: ("whole conversations were drawn at random",),
+}
+_ALWAYS = (
+    "what was put off is like what was labelled",
+    "human labels are the truth",
+    "groups are a random sample of future ones (future interval only)",
+)
+
+
+def _undefined_without(labelled: Estimate, otherwise: Estimate) -> Estimate:
+    """Say that nothing is labelled, where that is why."""
+    return otherwise if labelled.n else labelled
+
+
+def _estimate_passes(units: RateUnits, passes: Ints, level: float) -> Estimate:
+    """Estimate the share that passes among the units of which it is known."""
+    inside = passes >= 0
+    groups = units.groups[inside]
+    sizes = np.bincount(groups, minlength=units.group_count)
+    hits = np.bincount(groups[passes[inside] == 1], minlength=units.group_count)
+    return estimate_share_of_counts(hits, sizes, level)
+
+
+def _count_strata(units: RateUnits, design: DesignReading, labels: Sequence[str]) -> GroupedStrata:
+    """Count units, labels and passes by group and stratum.
+
+    Strata are those of the sample; where it had none, the judge's verdicts, none being the last.
+    """
+    by_design = design.kind is DesignKind.STRATIFIED
+    size = len(design.strata) if by_design else len(labels) + 1
+    strata, human = units.strata, units.human
+    if not by_design:
+        strata = np.where(strata < 0, size - 1, strata)
+    is_known = human >= 0
+    if units.drawn is not None:
+        is_known = is_known & units.drawn
+    inside = strata >= 0
+    pairs = strata * units.group_count + units.groups
+    counts = [
+        np.bincount(pairs[some], minlength=size * units.group_count)
+        for some in (inside, inside & is_known, inside & is_known & (human == 1))
+    ]
+    return GroupedStrata.of_counts(np.array(counts).reshape(3, size, units.group_count))
+
+
+def update_points(
+    compared: ComparedClaims,
+    level: LevelReport,
+    before: Iterable[ClaimReading],
+    after: Iterable[ClaimReading],
+) -> LevelReport:
+    """Bring the figures of claims up to date after a few labels, without intervals.
+
+    The time it takes depends on the number of changed claims alone. The share that passes stays as
+    it was.
+
+    Args:
+        compared: What the report was computed from.
+        level: As it was.
+        before: Claims as they were read for it.
+        after: The same claims, as people label them now.
+    """
+    context, whole = compared.context, compared.whole
+    old, new = (
+        ComparedClaims(tuple(claims), compared.labels, compared.design, compared.settings)
+        for claims in (before, after)
+    )
+    moved = whole.total_counts.copy()
+    for some, change in ((old, -1), (new, 1)):
+        for place in some.inside.tolist():
+            stratum = 0 if context.frame is None else int(some.strata[place])
+            moved[stratum, some.all.human[place], some.all.judge[place]] += change
+    whole = whole.replace_total(moved)
+    agreement = context.compute_agreement(whole)
+    coverage = _shift_coverage(level.coverage, count_coverage(old), count_coverage(new))
+    return replace(
+        level,
+        coverage=coverage,
+        agreement=_drop_intervals(
+            replace(agreement, clusters=level.agreement.clusters), level.agreement
+        ),
+        unjudged=tuple(
+            a - b + c
+            for a, b, c in zip(
+                level.unjudged, _count_unjudged(old), _count_unjudged(new), strict=True
+            )
+        ),
+        classes=tuple(map(_drop_intervals, context.compute_classes(whole), level.classes)),
+        strict=_drop_intervals(context.compute_detection(whole, compared.bad), level.strict),
+        lenient=None
+        if level.lenient is None
+        else _drop_intervals(context.compute_detection(whole, compared.not_good), level.lenient),
+        disagreements=_update_disagreements(level, old, new),
+    )
+
+
+def _update_disagreements(
+    level: LevelReport, old: ComparedClaims, new: ComparedClaims
+) -> Differing:
+    """List disagreements; the new ones come last until all is read anew."""
+    kept = level.disagreements.claims if isinstance(level.disagreements, Differing) else ()
+    gone, come = (
+        [
+            each.all.rows[place]
+            for place in np.flatnonzero(
+                each.is_compared & (each.all.human != each.all.judge)
+            ).tolist()
+        ]
+        for each in (old, new)
+    )
+    # A hundred thousand are not looked through unless one of them is gone.
+    if gone:
+        numbers = {each.claim for each in gone}
+        kept = [each for each in kept if each.claim not in numbers]
+    return Differing([*kept, *come] if come else kept)
+
+
+def _drop_intervals(found: FiguresT, was: FiguresT) -> FiguresT:
+    """Leave intervals out; they are not withheld, they are still to come."""
+    changes: dict[str, Any] = {}
+    for each in fields(found):
+        value, old = getattr(found, each.name), getattr(was, each.name)
+        if isinstance(value, Estimate):
+            clusters = old.clusters if isinstance(old, Estimate) else value.clusters
+            reason = None if value.reason is Reason.TOO_FEW_CLUSTERS else value.reason
+            changes[each.name] = Estimate(value.value, value.status, value.n, clusters, reason)
+    return replace(found, **changes)
+
+
+def _shift_coverage(was: Coverage, lost: Coverage, found: Coverage) -> Coverage:
+    """Take counts off and put others in."""
+    changes: dict[str, Any] = {
+        each.name: getattr(was, each.name) - getattr(lost, each.name) + getattr(found, each.name)
+        for each in fields(was)
+        if each.name not in (*_UNCHANGED, "by_verdict")
+    }
+    by_verdict = tuple(
+        VerdictCount(
+            a.judge,
+            a.units,
+            a.reviewed - b.reviewed + c.reviewed,
+            a.skipped - b.skipped + c.skipped,
+        )
+        for a, b, c in zip(was.by_verdict, lost.by_verdict, found.by_verdict, strict=True)
+    )
+    return replace(was, by_verdict=by_verdict, **changes)

@@ -1,0 +1,687 @@
+"""The values of an agreement report; `report` computes them, screens and files draw from them.
+
+Two levels, never mixed: unique claims (people's verdicts against the judge's) and answers (people's
+label of a whole answer against its pass or fail). Unreviewed is not agreed: a unit without a
+person's verdict is counted in the coverage and enters no figure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, overload
+
+from faithtui.agreement.confusion_matrix import ConfusionMatrix
+from faithtui.agreement.labelled_units import ClaimReading, DesignReading, ScoredUnit
+from faithtui.agreement.report.raters import Steadiness
+from faithtui.agreement.report.settings import Caution, Level, ReportSettings
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.ids import ClaimId, ConversationId
+
+PASS, FAIL = "yes", "no"
+"""The two categories of the answer level."""
+
+CLAIM = ("claim", "claims")
+ANSWER = ("answer", "answers")
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCount:
+    """How many units the judge gave one label, and how many of those people reviewed."""
+
+    judge: str | None
+    """None: the judge gave no verdict."""
+    units: int
+    reviewed: int
+    skipped: int = 0
+    """Put off by somebody, answered by nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What became of every unit.
+
+    total = compared + unreviewed + not_a_claim + other_words + no_verdict + vacuous + unscored.
+    """
+
+    total: int
+    """Units of the run at this level."""
+    conversations: int
+    """Conversations of all units."""
+    groups: int
+    """Groups (conversations, passages) of all units; fewer than `conversations` when several
+    belong together."""
+    rows: int
+    """Units counted once per window that holds them; equal to `total` for answers."""
+    compared: int
+    """Units in the table: people and judge both gave a label."""
+    compared_groups: int
+    """Groups of the compared units."""
+    agreed: int
+    """Compared units with the same label on both sides."""
+    overridden: int
+    """Compared units with different labels."""
+    unreviewed: int
+    """No person's verdict."""
+    not_a_claim: int
+    """People said `x`: not a fair claim. 0 for answers."""
+    other_words: int
+    """People's word is not in the label set."""
+    no_verdict: int
+    """Reviewed, and the judge gave no verdict. 0 for answers."""
+    vacuous: int
+    """Reviewed answers without claims: their score says nothing about the judge. 0 for claims."""
+    unscored: int
+    """Reviewed answers without a score, or without a threshold to pass. 0 for claims."""
+    missing_verdicts: int
+    """Claims without a judge's verdict, reviewed or not. 0 for answers."""
+    several_reviewers: int
+    """Reviewed units with verdicts of two or more people."""
+    blind: int
+    """Compared units people labelled before they saw the judge's verdict."""
+    shown: int
+    """Compared units people labelled with the judge's verdict in view; the rest is not known."""
+    by_verdict: tuple[VerdictCount, ...]
+    """One per category in order, then None for missing verdicts; units sum to `total`."""
+    skipped: int = 0
+    """Of the unreviewed: put off by somebody."""
+    bulk: int = 0
+    """Of the unreviewed: answered in bulk or by accepting the judge's word only."""
+    stale: int = 0
+    """Of the unreviewed: answered with a judge's word in view that is another one by now."""
+    outside: int = 0
+    """Compared units that are not of the sample the figures rest on, and so are left out of
+    them."""
+
+    @property
+    def reviewed(self) -> int:
+        """Units with a person's verdict, usable or not."""
+        return self.total - self.unreviewed
+
+    @property
+    def group_word(self) -> str:
+        """What to call the groups in a sentence, in the plural."""
+        return "conversations" if self.groups == self.conversations else "groups"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassReport:
+    """How one label fares: the judge's use of it against people's."""
+
+    label: str
+    human: int
+    """Compared units people gave this label."""
+    judge: int
+    """Compared units the judge gave this label."""
+    both: int
+    """Compared units both gave this label."""
+    precision: Estimate
+    """both / judge."""
+    recall: Estimate
+    """both / human."""
+    f1: Estimate
+    """2 both / (human + judge); the specific agreement of this label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """Finding unfaithful units, as a yes-or-no question put to judge and people."""
+
+    positive: tuple[str, ...]
+    """Labels that count as unfaithful."""
+    tp: int
+    """Unfaithful for both."""
+    fp: int
+    """Flagged by the judge only."""
+    fn: int
+    """Missed by the judge."""
+    tn: int
+    """Faithful for both."""
+    prevalence: Estimate
+    """Share of unfaithful units, by people."""
+    precision: Estimate
+    recall: Estimate
+    specificity: Estimate
+    npv: Estimate
+    f1: Estimate
+    balanced_accuracy: Estimate
+    mcc: Estimate
+
+
+class Disagreement(NamedTuple):
+    """One compared unit with different labels."""
+
+    claim: ClaimId | None
+    """None for an answer."""
+    conversation: ConversationId
+    key: str
+    """The conversation's own id."""
+    turn: int
+    """Position of the assistant turn, from 0."""
+    judge: str
+    human: str
+    text: str
+    """The claim; for an answer its score and the threshold, in words."""
+    raters: tuple[str, ...] = ()
+    """Who gave a verdict that counts."""
+    blind: bool = False
+    """All of them before the judge's word was known."""
+
+
+class Differing(Sequence[Disagreement]):
+    """Claims with different labels, made when they are looked at: a run may have 100,000.
+
+    Args:
+        claims: With a label of the judge and another one of people.
+    """
+
+    __slots__ = ("claims",)
+
+    def __init__(self, claims: Sequence[ClaimReading]) -> None:
+        self.claims = claims
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self.claims)
+
+    @overload
+    def __getitem__(self, at: int) -> Disagreement: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Differing": ...
+    def __getitem__(self, at: int | slice) -> "Disagreement | Differing":
+        """Give one, or some of them."""
+        if isinstance(at, slice):
+            return Differing(self.claims[at])
+        claim = self.claims[at]
+        return Disagreement(
+            claim.claim,
+            claim.conversation,
+            claim.key,
+            claim.turn,
+            str(claim.judge),
+            str(claim.human),
+            claim.text,
+            tuple([each.reviewer for each in claim.opinions]),
+            claim.blind is True,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what they say."""
+        return isinstance(other, Differing) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        """Hash what they say."""
+        return hash(tuple(self))
+
+
+@dataclass(frozen=True, slots=True)
+class MarginTest:
+    """Whether two sides use the labels equally often, as if units were independent."""
+
+    name: str
+    """`mcnemar_mid_p` for two labels, `bowker` for more."""
+    statistic: float | None
+    df: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two sides agree on the same units."""
+
+    table: ConfusionMatrix[int]
+    """Rows the reference, columns who is compared with it; every unit counted once."""
+    clusters: int
+    """Groups of these units."""
+    weighted: tuple[tuple[float, ...], ...] | None
+    """The same with each unit weighted by one over its probability of being labelled; None when
+    all weights are equal. The figures below are computed from it where it is there."""
+    percent: Estimate
+    chance: float | None
+    """Agreement expected by chance, as kappa computes it; None when nothing was compared."""
+    cohen_kappa: Estimate
+    scott_pi: Estimate
+    krippendorff_alpha: Estimate
+    gwet_ac1: Estimate
+    weighted_kappa: Estimate | None
+    """Quadratic weights; None unless the labels are a scale."""
+    gwet_ac2: Estimate | None
+    """Quadratic weights; None unless the labels are a scale."""
+    max_kappa: float | None
+    """Largest kappa these margins allow; None where kappa has no value."""
+    prevalence_index: float | None
+    """Both positive minus both negative, over all; by the strict positive class."""
+    bias_index: float | None
+    """Reference's share of the positive class minus the other side's."""
+    margins: MarginTest | None
+    """None where units weigh differently: the test is one of counts."""
+
+    @property
+    def n(self) -> int:
+        """Units compared."""
+        return self.table.n
+
+
+class RateEstimator(StrEnum):
+    """How the corrected rate was made. Exported word for word."""
+
+    NONE = "none"
+    POST_STRATIFIED = "post_stratified"
+    """A random sample, split by the judge's verdict afterwards."""
+    STRATIFIED = "stratified"
+    """Strata that were drawn each at its own density, or all units."""
+    BOUNDS = "bounds"
+    """No random sample: only what the rate cannot leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The share of units that pass."""
+
+    judge: Estimate
+    """By the judge, over all units with its label."""
+    labelled: Estimate
+    """By people, over the labelled units, whatever way they were chosen."""
+    this_run: Estimate
+    """By people, had they labelled every unit of this run; withheld without a random sample."""
+    future: Estimate
+    """By people, of conversations like these that are still to come; withheld likewise."""
+    estimator: RateEstimator
+    bounds: tuple[float, float] | None
+    """Without a random sample: what the rate of this run cannot leave, in [0, 1]."""
+    assumptions: tuple[str, ...]
+    """What must hold for the corrected rates, one phrase each."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelReport:
+    """Agreement at one level."""
+
+    level: Level
+    unit: tuple[str, str]
+    """What is counted, one and many, in the metric's words: `claim`, `claims`."""
+    coverage: Coverage
+    design: DesignReading
+    agreement: Agreement
+    """Judge against people; `agreement.n` = coverage.compared - coverage.outside."""
+    unjudged: tuple[int, ...]
+    """Reviewed units without a judge's verdict, by people's label in the order of
+    `table.categories`. A column of its own beside the table: such a unit never agrees, and it
+    enters no coefficient, because a coefficient compares two verdicts and there is only one."""
+    classes: tuple[ClassReport, ...]
+    """One per category of the table, in order."""
+    strict: Detection
+    """Unfaithful is what contradicts: labels of bad polarity."""
+    lenient: Detection | None
+    """Unfaithful is whatever is not supported, unsure included; None for answers."""
+    rate: Rate
+    disagreements: Sequence[Disagreement]
+    """In the order of the readings."""
+    weights: tuple[tuple[str, float], ...] = ()
+    """Of a sample by strata: how many units a compared one of each stratum stands for; without
+    strata that have none."""
+
+    @property
+    def table(self) -> ConfusionMatrix[int]:
+        """Rows people, columns judge; every unit counted once."""
+        return self.agreement.table
+
+    @property
+    def percent(self) -> Estimate:
+        """Share of units with the same label from both."""
+        return self.agreement.percent
+
+    @property
+    def chance(self) -> float | None:
+        """Agreement expected by chance."""
+        return self.agreement.chance
+
+    @property
+    def cohen_kappa(self) -> Estimate:
+        """Cohen's kappa."""
+        return self.agreement.cohen_kappa
+
+    @property
+    def krippendorff_alpha(self) -> Estimate:
+        """Krippendorff's nominal alpha."""
+        return self.agreement.krippendorff_alpha
+
+    @property
+    def gwet_ac1(self) -> Estimate:
+        """Gwet's AC1."""
+        return self.agreement.gwet_ac1
+
+
+@dataclass(frozen=True, slots=True)
+class RaterReport:
+    """One person, and the judge against them."""
+
+    reviewer: str
+    labels: int
+    """Verdicts that count, on units of this run."""
+    blind: int
+    """Of those, given before the judge's word was known."""
+    overrides: int
+    """Of the compared ones, those that differ from the judge."""
+    median_s: float | None
+    """Median of the seconds a unit was on screen; None where none were taken."""
+    agreement: Agreement
+    """The person is the reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairReport:
+    """Two people on the same units; the first of them is the reference."""
+
+    first: str
+    second: str
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class HumanReport:
+    """How far people agree among themselves: what can be asked of a judge at most."""
+
+    raters: int
+    units: int
+    """Units with verdicts of two or more people."""
+    percent: Estimate
+    krippendorff_alpha: Estimate
+    gwet_ac1: Estimate
+    fleiss_kappa: Estimate
+    pairs: tuple[PairReport, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnchoringReport:
+    """Whether seeing the judge's word pulls people towards it."""
+
+    blind: Agreement
+    """Judge against people's verdicts given before its word was known."""
+    shown: Agreement
+    """Judge against verdicts given with its word in view."""
+    difference: Estimate
+    """Agreement shown minus agreement blind, in [-1, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreReport:
+    """The judge's score of each answer against what people said of the answer as a whole."""
+
+    answers: int
+    """Answers people rated or labelled."""
+    vacuous: int
+    """Of those left out: no claims."""
+    unscored: int
+    """Of those left out: no score."""
+    spearman: Estimate
+    """Judge's score against people's mean rating."""
+    auroc: Estimate
+    """Probability that an answer people pass scores above one they fail; ties count half."""
+    judge_mean: float | None
+    """Mean judge's score of the answers in `spearman`, in [0, 1]."""
+    human_mean: float | None
+    """Mean rating of the same answers, in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """Whether the judge says the same about a claim in every window that holds it."""
+
+    repeated: int
+    """Claims in several windows."""
+    steady: int
+    """Of those, the ones with one label throughout."""
+    share: Estimate
+    """steady / repeated. It caps the agreement the judge can reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdReport:
+    """Passing from a score on: at the threshold in force, and at a better one."""
+
+    current: float
+    at_current: Detection
+    """Positive is failing."""
+    suggested: float | None
+    """None where none can be chosen."""
+    rule: str
+    """What makes it the best: `youden`."""
+    chosen_on: str
+    """`cross_validated`, or `same_labels`, which flatters."""
+    at_suggested: Detection | None
+    """Counted on what `chosen_on` says."""
+    curve: tuple[tuple[float, float, float], ...]
+    """(threshold, recall, specificity) on these labels, rising."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitScoreReport:
+    """The judge's score of windows or conversations against the same formula on people's labels."""
+
+    unit: ScoredUnit
+    n: int
+    """Units with a score of both, and something judged in them."""
+    partly: int
+    """Left out: not every claim has a verdict of people, though some have."""
+    vacuous: int
+    """Left out: nothing was judged in them, so they have no score, or one that a rule fixes."""
+    judge_mean: float | None
+    human_mean: float | None
+    bias: Estimate
+    """Mean of judge minus people, in [-1, 1]."""
+    mae: Estimate
+    """Mean absolute difference."""
+    limits: tuple[float, float] | None
+    """Bias plus and minus 1.96 standard deviations of the difference."""
+    spearman: Estimate
+    kendall_tau_b: Estimate
+    icc: Estimate
+    """ICC(2,1): absolute agreement of single scores."""
+    auroc: Estimate
+    """The judge's score against whether people's passes; undefined without a threshold."""
+    corrected: Estimate
+    """Mean score to expect if people labelled everything: PPI++ from the units with both scores
+    and the judge's scores of the others. Withheld unless whole units were drawn at random."""
+    threshold: ThresholdReport | None
+    """None without a threshold, or with fewer than ten units."""
+    unscored: int = 0
+    """Left out: the judge's labels or people's make no score."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Units whose confidence lies close together."""
+
+    low: float
+    high: float
+    n: int
+    mean: float
+    """Mean confidence."""
+    observed: float
+    """Share that people support."""
+    ci_low: float
+    ci_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """Whether the judge's confidence that a claim is supported is what it says."""
+
+    source: str
+    """Where the confidence comes from: `stated`, `token_probability` or `vote_share`."""
+    n: int
+    weighted: bool
+    """Units stand for others, as in the figures of the report; `n` is of the units alone."""
+    brier: Estimate
+    skill: float | None
+    """1 minus Brier over the Brier of always saying the base rate."""
+    ece: float | None
+    """Expected calibration error; None below 200 units, or when noise would show as much."""
+    noise: float | None
+    """Mean expected calibration error of a perfectly calibrated judge with these confidences."""
+    few: bool
+    """Too few units for the error to be told from noise."""
+    bins: tuple[ReliabilityBin, ...]
+
+
+class Slice(StrEnum):
+    """By what agreement is broken down. Exported word for word."""
+
+    CONVERSATION = "conversation"
+    TURN = "turn_position"
+    METRIC = "metric"
+    MODEL = "judge_model"
+    VERDICT = "verdict"
+    RATER = "rater"
+    WINDOWS = "window_count"
+    CODE = "reason_code"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRow:
+    """One part."""
+
+    key: str
+    n: int
+    clusters: int
+    percent: Estimate
+    cohen_kappa: Estimate | None
+    """None where the judge says the same throughout, so that there is nothing beyond chance."""
+    recall: Estimate
+    """Of what people call unfaithful, strict."""
+    precision: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Agreement by part, worst first."""
+
+    by: Slice
+    rows: tuple[SliceRow, ...]
+    suppressed: int
+    """Parts with fewer units than a figure needs; not shown."""
+    better: int = 0
+    """Parts that agree at least as well as all in `rows`, where there are too many to list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonReport:
+    """Two judges on the same units, each held against people."""
+
+    a: str
+    b: str
+    common: int
+    """Units both judged and people labelled; of a sample only those in it."""
+    clusters: int
+    weighted: bool
+    """Units stand for others, as in the figures of the report; counts are of the units alone."""
+    judges: Agreement
+    """Judge A against judge B on all units both judged; people do not enter."""
+    accuracy_a: Estimate
+    accuracy_b: Estimate
+    difference: Estimate
+    """Accuracy of B minus that of A, in [-1, 1]."""
+    kappa_difference: Estimate
+    """Kappa of B with people minus that of A, in [-2, 2]."""
+    only_a: int
+    """Only A agrees with people."""
+    only_b: int
+    signflip_p: float | None
+    """Signs of whole groups flipped; None without a difference."""
+    durkalski_p: float | None
+    """McNemar for grouped pairs."""
+    mcnemar_p: float | None
+    """Mid-p, as if units were independent; None where they weigh differently, as it is of
+    counts."""
+    comparisons: int
+    """How many comparisons were made together."""
+    holm_p: float | None
+    """`signflip_p`, adjusted for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressPoint:
+    """The watched figure after so many labels."""
+
+    labels: int
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressReport:
+    """How far labelling is from an interval as narrow as wanted."""
+
+    target: str
+    """The watched figure: `cohen_kappa`, or `percent` where kappa is not to be had."""
+    target_half_width: float
+    half_width: float | None
+    """Now; None without an interval."""
+    needed: int | None
+    """Labels still to give; None when it cannot be said."""
+    stop: bool
+    """Narrow enough, and enough groups and unfaithful units for the interval to be trusted."""
+    history: tuple[ProgressPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """Everything a run's agreement screen and report files say."""
+
+    headline: str
+    """One plain sentence: the level, n, and what may be concluded."""
+    warnings: tuple[Caution, ...]
+    """Most severe first."""
+    claims: LevelReport
+    answers: LevelReport
+    scores: ScoreReport
+    """Answers against people's ratings of them."""
+    unit_scores: tuple[UnitScoreReport, ...]
+    """Windows and conversations; those without any unit are left out."""
+    consistency: Consistency
+    raters: tuple[RaterReport, ...]
+    """By name."""
+    humans: HumanReport | None
+    """None unless two people labelled the same unit."""
+    anchoring: AnchoringReport | None
+    """None unless some verdicts were blind and some were not."""
+    repeats: tuple[Steadiness, ...]
+    """How steady each person is who judged units again."""
+    calibration: CalibrationReport | None
+    """None when the judge gives no confidence, or nothing with one is labelled."""
+    breakdowns: tuple[Breakdown, ...]
+    comparison: ComparisonReport | None
+    progress: ProgressReport
+    settings: ReportSettings
+    passing: tuple[str, ...]
+    """People's labels that count as a pass for an answer; all other labels fail it."""
+    bar: float | None
+    """What an answer's score must reach to pass; None: no threshold."""
+
+    @property
+    def level(self) -> float:
+        """Confidence level of the intervals, in (0, 1)."""
+        return self.settings.level
+
+    @property
+    def primary(self) -> LevelReport:
+        """The level the headline speaks of, see `primary_level`."""
+        return primary_level(self.claims, self.answers)
+
+    @property
+    def levels(self) -> tuple[LevelReport, LevelReport]:
+        """Both levels, claims first."""
+        return (self.claims, self.answers)
+
+
+def primary_level(claims: LevelReport, answers: LevelReport) -> LevelReport:
+    """Pick the level to speak of first.
+
+    Claims, unless only answers were compared, or nothing was compared and only answers labelled.
+    """
+    for weight in ("compared", "reviewed"):
+        for level in (claims, answers):
+            if getattr(level.coverage, weight):
+                return level
+    return claims

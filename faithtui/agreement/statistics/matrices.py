@@ -1,0 +1,373 @@
+"""Confusion matrices by group, as arrays: what must be left out together is counted together.
+
+One array holds all groups, so a figure without each conversation in turn is computed in one pass.
+The axis of the groups is the last one: formulas read as those of a single matrix do, and numpy
+adds long columns instead of many short rows.
+"""
+
+import math
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from faithtui.agreement.confusion_matrix import TWO, ConfusionMatrix
+from faithtui.domain.estimates import Estimate, Reason
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+
+
+class MatrixStack:
+    """Confusion matrices of one size, with their sums; figures are computed of all at once.
+
+    Args:
+        cells: Shape (q, q, …) for q categories; (q, q) is a single matrix. NaN: not known.
+    """
+
+    __slots__ = ("agreed", "cells", "columns", "n", "rows")
+
+    def __init__(self, cells: npt.ArrayLike) -> None:
+        self.cells: Floats = np.asarray(cells, dtype=np.float64)
+        self.rows: Floats = self.cells.sum(axis=1)
+        """The reference's number of each category; shape (q, …)."""
+        self.columns: Floats = self.cells.sum(axis=0)
+        """The judge's number of each category; shape (q, …)."""
+        self.n: Floats = self.rows.sum(axis=0)
+        """All units; shape (…), as the figures have."""
+        self.agreed: Floats = np.einsum("ii...->...", self.cells)
+        """Units with the same label from both; shape (…)."""
+
+    @property
+    def size(self) -> int:
+        """Number of categories."""
+        return len(self.cells)
+
+    @property
+    def differing(self) -> Floats:
+        """Units with two different labels; shape (…)."""
+        # Off the diagonal only: n minus the agreed units would leave rounding of weights behind.
+        apart = self.cells[~np.eye(self.size, dtype=np.bool_)]
+        return np.asarray(apart.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)  # without slots: what is computed from it is kept
+class GroupedMatrix:
+    """The units of all groups, counted by stratum and by both labels.
+
+    Groups that are alike are kept once with their number: leaving out any of them gives the same
+    figure, and a hundred thousand conversations have a few thousand different matrices. They are
+    sorted, so that neither the order of units nor the names of groups matter.
+    """
+
+    categories: tuple[str, ...]
+    """Declared labels; q of them."""
+    counts: Ints
+    """Labelled units of the different groups; shape (strata, q, q, different groups)."""
+    times: Ints
+    """How many groups there are of each kind; all above 0."""
+    weights: tuple[float, ...] = (1.0,)
+    """What a unit of each stratum weighs, above 0; not read where there are `populations`."""
+    populations: Ints | None = None
+    """All units of each stratum, labelled or not; shape (strata, different groups). A labelled unit
+    then weighs the population of its stratum over the labelled units of it, both counted anew when
+    a group is left out, as they would be in another sample of conversations."""
+    estimates: dict[tuple[Hashable, float], Estimate] = field(default_factory=dict, repr=False)
+    """Figures that were computed, by statistic and confidence level: a report asks for some of the
+    same groups more than once."""
+
+    @classmethod
+    def of_groups(
+        cls,
+        categories: Sequence[str],
+        counts: Ints,
+        *,
+        weights: Sequence[float] = (1.0,),
+        populations: Ints | None = None,
+        times: Ints | None = None,
+    ) -> "GroupedMatrix":
+        """Put groups together that are alike, and leave out those without any unit.
+
+        Args:
+            categories: Declared labels.
+            counts: As the field, of all groups in any order.
+            weights: As the field.
+            populations: As the field, of all groups.
+            times: How many groups there are of each; None: one.
+        """
+        flat = counts.reshape(math.prod(counts.shape[:-1]), counts.shape[-1])
+        rows = flat if populations is None else np.concatenate([populations, flat])
+        kinds, found = count_alike(rows, times)
+        strata = len(counts)
+        own = kinds if populations is None else kinds[strata:]
+        shape = (*counts.shape[:-1], kinds.shape[1])
+        return cls(
+            tuple(categories),
+            own.reshape(shape),
+            found,
+            tuple(weights),
+            None if populations is None else kinds[:strata],
+        )
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return int(self.times.sum())
+
+    @property
+    def labelled_groups(self) -> int:
+        """Number of groups with a labelled unit."""
+        return int(self.times[self.own.n > 0].sum())
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether units stand for others than themselves."""
+        return self.populations is not None or self.weights != (1.0,)
+
+    @cached_property
+    def total_counts(self) -> Ints:
+        """Labelled units of all groups; shape (strata, q, q)."""
+        return np.asarray(self.counts @ self.times)
+
+    @cached_property
+    def total(self) -> ConfusionMatrix[int]:
+        """The labelled units of all groups, each counted once."""
+        counts = self.total_counts.sum(axis=0)
+        return ConfusionMatrix(self.categories, tuple(map(tuple, counts.tolist())))
+
+    @cached_property
+    def whole(self) -> MatrixStack:
+        """All groups as one matrix, weighted; NaN where a stratum with units has no label."""
+        return MatrixStack(self.weigh(self.total_counts, self._total_populations))
+
+    @cached_property
+    def weighted_total(self) -> ConfusionMatrix[float] | Reason:
+        """The same as plain numbers, or why they are not known."""
+        if not self.is_weighted:
+            return self.total
+        if np.isnan(self.whole.n):
+            return Reason.NO_ITEMS
+        return ConfusionMatrix(self.categories, tuple(map(tuple, self.whole.cells.tolist())))
+
+    @cached_property
+    def own(self) -> MatrixStack:
+        """Labelled units of each different group, each counted once."""
+        return MatrixStack(self.counts.sum(axis=0))
+
+    @cached_property
+    def rest(self) -> MatrixStack:
+        """All groups without each of the different ones, weighted."""
+        populations, total = self.populations, self._total_populations
+        if populations is not None and total is not None:
+            populations = total[:, None] - populations
+        return MatrixStack(self.weigh(self.total_counts[..., None] - self.counts, populations))
+
+    @property
+    def weighted_own(self) -> MatrixStack:
+        """Labelled units of each different group, weighted; of fixed weights only."""
+        return MatrixStack(self.weigh(self.counts, None))
+
+    @property
+    def _total_populations(self) -> Ints | None:
+        return None if self.populations is None else np.asarray(self.populations @ self.times)
+
+    def weigh(self, counts: Ints, populations: Ints | None) -> Floats:
+        """Weight the units of strata and add them up.
+
+        Args:
+            counts: Shape (strata, q, q, …).
+            populations: Shape (strata, …); None: `weights` apply.
+
+        Returns:
+            Shape (q, q, …); NaN where a stratum has units and no label.
+        """
+        if populations is None:
+            if len(self.weights) == 1:
+                return np.asarray(counts[0] * self.weights[0])
+            return np.tensordot(np.asarray(self.weights), counts, axes=1)
+        labelled = counts.sum(axis=(1, 2))
+        # Multiplied first, so that a census gives back its whole numbers.
+        cells = (populations[:, None, None] * counts / np.maximum(labelled, 1)[:, None, None]).sum(
+            axis=0
+        )
+        unknown = ((labelled == 0) & (populations > 0)).any(axis=0)
+        return np.where(unknown, np.nan, cells)
+
+    def collapse(self, positive: Collection[str]) -> "GroupedMatrix":
+        """Put the categories together into two, see `ConfusionMatrix.collapse`."""
+        if len(self.times) == 1:
+            return self.collapse_each(positive)
+        counts = collapse_counts(self.counts, self.categories, positive)
+        return GroupedMatrix.of_groups(
+            TWO, counts, weights=self.weights, populations=self.populations, times=self.times
+        )
+
+    def collapse_each(self, positive: Collection[str]) -> "GroupedMatrix":
+        """Collapse, and keep every group in its place, alike or not."""
+        counts = collapse_counts(self.counts, self.categories, positive)
+        return GroupedMatrix(TWO, counts, self.times, self.weights, self.populations)
+
+    def take(self, places: Ints) -> "GroupedMatrix":
+        """Take some of the different groups; of fixed weights only."""
+        return GroupedMatrix(
+            self.categories, self.counts[..., places], self.times[places], self.weights
+        )
+
+    def keep_column(self, category: int) -> "GroupedMatrix":
+        """Keep the units to which the judge gives a category; of fixed weights only."""
+        counts = np.zeros_like(self.counts)
+        counts[:, :, category] = self.counts[:, :, category]
+        return GroupedMatrix.of_groups(
+            self.categories, counts, weights=self.weights, times=self.times
+        )
+
+    def replace_total(self, counts: Ints) -> "GroupedMatrix":
+        """Take other labels of the same units, all groups as one.
+
+        Args:
+            counts: Labelled units by stratum, shape (strata, q, q).
+
+        Returns:
+            A single group: its figures have no intervals.
+        """
+        populations = self._total_populations
+        return GroupedMatrix(
+            self.categories,
+            counts[..., None],
+            np.ones(1, np.int64),
+            self.weights,
+            None if populations is None else populations[:, None],
+        )
+
+
+def collapse_counts(counts: Ints, categories: Sequence[str], positive: Collection[str]) -> Ints:
+    """Put categories together into two, first the positive ones, then the rest.
+
+    Args:
+        counts: Shape (strata, q, q, …).
+        categories: Their names.
+        positive: Names of the positive ones.
+
+    Returns:
+        Shape (strata, 2, 2, …).
+    """
+    is_rest = np.array([name not in positive for name in categories], dtype=np.bool_)
+    sides = (~is_rest, is_rest)
+    rows = np.stack([counts[:, side].sum(axis=1) for side in sides], axis=1)
+    return np.stack([rows[:, :, side].sum(axis=2) for side in sides], axis=2)
+
+
+def count_alike(rows: Ints, times: Ints | None = None) -> tuple[Ints, Ints]:
+    """Find the different columns of a table, sorted, without those that are all 0.
+
+    Args:
+        rows: Shape (numbers of a group, groups), not negative.
+        times: How often each column counts; None: once.
+
+    Returns:
+        The different columns, shape (numbers of a group, different groups), and how often each
+        occurs.
+    """
+    if not rows.shape[1]:
+        return rows, np.zeros(0, np.int64)
+    # Numbers of 16 bits or less are sorted by radix, several times as fast.
+    small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))))
+    order = np.lexsort(small[::-1])
+    ordered = small[:, order]
+    first = np.ones(len(order), np.bool_)
+    np.any(ordered[:, 1:] != ordered[:, :-1], axis=0, out=first[1:])
+    starts = np.flatnonzero(first)
+    found = np.add.reduceat(np.ones_like(order) if times is None else times[order], starts)
+    kinds = ordered[:, starts].astype(np.int64)
+    used = kinds.any(axis=0)
+    return kinds[:, used], found[used]
+
+
+def number_keys(keys: Sequence[KeyT]) -> tuple[Ints, list[KeyT]]:
+    """Number keys by their first occurrence.
+
+    Returns:
+        The number of each, from 0, and the different keys in that order.
+    """
+    names = list(dict.fromkeys(keys))
+    if len(names) == len(keys):
+        return np.arange(len(keys)), names
+    number = {name: place for place, name in enumerate(names)}
+    return np.fromiter(map(number.__getitem__, keys), np.int64, len(keys)), names
+
+
+def count_cells(groups: Ints, cells: Ints, group_count: int, cell_count: int) -> Ints:
+    """Count units by cell and group.
+
+    Args:
+        groups: Number of each unit's group, from 0.
+        cells: Number of each unit's cell, from 0.
+        group_count: Number of groups.
+        cell_count: Number of cells.
+
+    Returns:
+        Shape (cells, groups).
+    """
+    found = np.bincount(cells * group_count + groups, minlength=cell_count * group_count)
+    return found.reshape(cell_count, group_count)
+
+
+def count_matrix(units: Iterable[tuple[str, str, str]], categories: Sequence[str]) -> GroupedMatrix:
+    """Count units into confusion matrices by group.
+
+    Args:
+        units: (group, reference's label, judge's label) of each, in any order.
+        categories: Declared labels.
+
+    Raises:
+        KeyError: A label is no category.
+    """
+    size = len(categories)
+    place_of = {
+        (down, across): i * size + j
+        for i, down in enumerate(categories)
+        for j, across in enumerate(categories)
+    }
+    group_of: dict[str, int] = {}
+    # In one pass, so that a million units need not be held.
+    codes = np.fromiter(
+        (
+            group_of.setdefault(group, len(group_of)) * size**2 + place_of[reference, judge]
+            for group, reference, judge in units
+        ),
+        np.int64,
+    )
+    counts = np.bincount(codes, minlength=len(group_of) * size**2)
+    by_group = counts.reshape(1, len(group_of), size, size)
+    return GroupedMatrix.of_groups(categories, np.moveaxis(by_group, 1, -1))
+
+
+def count_weighted_matrix(
+    units: Sequence[tuple[str, str, str, float]], categories: Sequence[str]
+) -> GroupedMatrix:
+    """Count weighted units into confusion matrices by group; equal weights are a stratum.
+
+    Args:
+        units: (group, reference's label, judge's label, weight) of each, in any order; a weight is
+            one over the probability of being drawn, above 0, and has few different values.
+        categories: Declared labels.
+    """
+    weights = sorted({weight for *_, weight in units})
+    size = len(categories)
+    place = {name: i for i, name in enumerate(categories)}
+    stratum = {weight: i for i, weight in enumerate(weights)}
+    groups, names = number_keys([group for group, *_ in units])
+    cells = np.array(
+        [(stratum[w] * size + place[row]) * size + place[column] for _, row, column, w in units],
+        dtype=np.int64,
+    )
+    counts = count_cells(groups, cells, len(names), len(weights) * size**2)
+    return GroupedMatrix.of_groups(
+        categories, counts.reshape(len(weights), size, size, len(names)), weights=weights
+    )

@@ -1,0 +1,463 @@
+"""Rates corrected by what people said about some of the claims, of this run or of another one.
+
+People label some claims of each verdict, and how many of each verdict there are is known; so each
+verdict gets the share that people found in it, weighted by how often the judge gives it. Labels
+may then be drawn more densely where the judge says no. Two questions, two intervals: what the rate
+is among the claims of this run, and what to expect of conversations still to come. Neither may be
+asked of labels that were not drawn at random: only `worst_case_bounds` hold there.
+
+Where the accuracy of a judge was measured elsewhere, once, and its later runs have another base
+rate, `correct_by_accuracy` serves. On labels of the same run it wastes half of what they tell.
+
+Source: Cochran, Sampling Techniques (1977), chapter 5; Tenenbein 1970, Journal of the American
+Statistical Association 65:1350-1361, for a judge who sees all and a person who sees some.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from faithtui.agreement.statistics.figures import divide
+from faithtui.agreement.statistics.intervals import Scale, make_estimate, wilson_interval
+from faithtui.agreement.statistics.matrices import Floats, Ints, count_alike
+from faithtui.domain.estimates import (
+    LEVEL,
+    Estimate,
+    Method,
+    Point,
+    Reason,
+    Status,
+    undefined,
+)
+
+_SAME = 1e-12
+"""Differences below this are rounding: 0.4 + 0.6 - 1 is no information."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledStratum:
+    """Claims that were drawn alike, such as those with one verdict, and what people said of some.
+
+    Raises:
+        ValueError: More faithful than labelled, or more labelled than there are.
+    """
+
+    population: int
+    labelled: int
+    faithful: int
+    """Labelled and faithful."""
+
+    def __post_init__(self) -> None:
+        """Check the counts against each other."""
+        if not 0 <= self.faithful <= self.labelled <= self.population:
+            raise ValueError(
+                f"{self.faithful} faithful of {self.labelled} labelled of {self.population}: "
+                "each must be at most the next"
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedStrata:
+    """Claims, labels and faithful labels of each stratum by conversation.
+
+    Conversations that are alike are kept once with their number, sorted; those without claims are
+    left out.
+    """
+
+    counts: Ints
+    """Population, labelled and faithful; shape (3, strata, different conversations)."""
+    times: Ints
+    """How many conversations there are of each."""
+
+    @classmethod
+    def of_counts(cls, counts: Ints, times: Ints | None = None) -> "GroupedStrata":
+        """Take counts of conversations in any order, shape (3, strata, conversations)."""
+        # Sorted stratum by stratum.
+        rows = counts.swapaxes(0, 1).reshape(3 * counts.shape[1], counts.shape[2])
+        kinds, found = count_alike(rows, times)
+        by_stratum = kinds.reshape(counts.shape[1], 3, kinds.shape[1])
+        return cls(by_stratum.swapaxes(0, 1), found)
+
+    @property
+    def total(self) -> tuple[LabelledStratum, ...]:
+        """All conversations together, stratum by stratum."""
+        return tuple(LabelledStratum(*each) for each in (self.counts @ self.times).T.tolist())
+
+
+def group_strata(
+    conversations: Iterable[Sequence[LabelledStratum]],
+) -> GroupedStrata:
+    """Put conversations together.
+
+    Args:
+        conversations: What each has of each stratum, in the same order in all; may be 0.
+    """
+    rows = [
+        [(part.population, part.labelled, part.faithful) for part in each] for each in conversations
+    ]
+    if not rows:
+        return GroupedStrata(np.zeros((3, 0, 0), np.int64), np.zeros(0, np.int64))
+    return GroupedStrata.of_counts(np.array(rows, np.int64).T)
+
+
+def stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
+    """Weight the share of each stratum by its part of all claims.
+
+    Returns:
+        In [0, 1]; undefined when there are no claims, or a stratum with claims has no label: of
+        that part nothing is known.
+
+    Source:
+        Cochran 1977, 5.3: sum of (N_h / N) p_h.
+    """
+    whole = sum(each.population for each in strata)
+    if not whole or any(each.population and not each.labelled for each in strata):
+        return Reason.NO_ITEMS
+    parts = (
+        each.population / whole * each.faithful / each.labelled for each in strata if each.labelled
+    )
+    return math.fsum(parts)
+
+
+def stratified_se(
+    strata: Sequence[LabelledStratum], *, finite_population: bool = True
+) -> float | None:
+    """Compute the textbook standard error of `stratified_rate`.
+
+    A stratum in which all labels are alike adds nothing to it; `corrected_this_run` has one that
+    mistrusts this.
+
+    Args:
+        strata: Such that the rate is defined.
+        finite_population: Whether the rate among these very claims is meant, so that a stratum of
+            which all is labelled adds nothing.
+
+    Returns:
+        None when a stratum has a single label, unless it has a single claim and
+        `finite_population`: one label tells no spread.
+
+    Source:
+        Cochran 1977, 5.5: variance sum of W_h² p_h (1 - p_h) / (n_h - 1) (1 - n_h / N_h).
+    """
+    whole = sum(each.population for each in strata)
+    variance = 0.0
+    for each in strata:
+        if not each.population or (finite_population and each.labelled == each.population):
+            continue
+        if each.labelled == 1:
+            return None
+        share = each.faithful / each.labelled
+        rest = 1 - each.labelled / each.population if finite_population else 1.0
+        variance += (
+            (each.population / whole) ** 2 * share * (1 - share) / (each.labelled - 1) * rest
+        )
+    return math.sqrt(variance)
+
+
+def naive_label_mean(strata: Sequence[LabelledStratum]) -> Point:
+    """Compute the share of faithful labels, whatever way they were drawn.
+
+    Not the rate of the run, unless all strata were labelled at the same density.
+    """
+    labelled = sum(each.labelled for each in strata)
+    return sum(each.faithful for each in strata) / labelled if labelled else Reason.NO_ITEMS
+
+
+def worst_case_bounds(strata: Sequence[LabelledStratum]) -> tuple[float, float] | None:
+    """Say what the rate of these claims cannot leave, however the labels were chosen.
+
+    Returns:
+        The share if every unlabelled claim were unfaithful, and if every one were faithful; None
+        without claims.
+
+    Source:
+        Manski 1989, Journal of Human Resources 24:343-360.
+    """
+    whole = sum(each.population for each in strata)
+    if not whole:
+        return None
+    faithful = sum(each.faithful for each in strata)
+    unfaithful = sum(each.labelled for each in strata) - faithful
+    return faithful / whole, 1 - unfaithful / whole
+
+
+def corrected_this_run(
+    strata: Sequence[LabelledStratum], *, clusters: int = 0, level: float = LEVEL
+) -> Estimate:
+    """Estimate the rate among the claims of this run, from claims drawn at random per stratum.
+
+    Args:
+        strata: By verdict, drawn each at its own density; a simple random sample of the run may be
+            split by verdict afterwards.
+        clusters: Conversations of the labelled claims, to be shown.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The rate with a normal interval that is no wider than `worst_case_bounds`; of width 0 when
+        everything is labelled.
+
+    Source:
+        Cochran 1977, 5.6 and 5A.9, with divisor n_h and, in the variance only, the share
+        (y_h + 1) / (n_h + 2) of Laplace: a stratum with equal labels would otherwise claim to be
+        without error. Simulated coverage of 95 % intervals is 95 to 97 %.
+    """
+    value = stratified_rate(strata)
+    labelled = sum(each.labelled for each in strata)
+    bounds = worst_case_bounds(strata)
+    if isinstance(value, Reason) or bounds is None:
+        return undefined(Reason.NO_ITEMS, labelled, clusters)
+    whole = sum(each.population for each in strata)
+    variance = 0.0
+    for each in strata:
+        if each.labelled:
+            share = (each.faithful + 1) / (each.labelled + 2)
+            rest = 1 - each.labelled / each.population
+            variance += (each.population / whole) ** 2 * share * (1 - share) / each.labelled * rest
+    se = math.sqrt(variance)
+    half = NormalDist().inv_cdf((1 + level) / 2) * se
+    low, high = bounds
+    return Estimate(
+        value,
+        Status.OK,
+        labelled,
+        clusters,
+        # Rounding may put a bound a hair beside the value it equals.
+        ci_low=min(value, max(low, value - half)),
+        ci_high=max(value, min(high, value + half)),
+        level=level,
+        method=Method.STRATIFIED,
+        se=se,
+    )
+
+
+def corrected_this_run_clustered(groups: GroupedStrata, level: float = LEVEL) -> Estimate:
+    """Estimate the rate among the claims of this run, from whole conversations drawn at random.
+
+    Args:
+        groups: All conversations of the run; those that were not drawn have no labels.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The rate of `stratified_rate`, with an interval by leaving out the labels of one drawn
+        conversation at a time; its width shrinks with the part of the conversations that was not
+        drawn, and is 0 when everything is labelled.
+
+    Source:
+        Cochran 1977, 9A.1 and 2.6: variance between drawn clusters, times 1 - g / G.
+    """
+    total = groups.total
+    _, labelled, faithful = groups.counts
+    is_drawn = labelled.any(axis=0)
+    times = groups.times[is_drawn]
+    drawn, every = int(times.sum()), int(groups.times.sum())
+    value = stratified_rate(total)
+    if isinstance(value, Reason) or all(each.labelled == each.population for each in total):
+        return corrected_this_run(total, clusters=drawn, level=level)
+    populations, all_labelled, all_faithful = np.array(groups.counts @ groups.times)[..., None]
+    without = _weigh_shares(
+        np.broadcast_to(populations, labelled.shape),
+        all_labelled - labelled,
+        all_faithful - faithful,
+    )[is_drawn]
+    moved = value + math.sqrt(1 - drawn / every) * (without - value)
+    n = sum(each.labelled for each in total)
+    return make_estimate(value, moved, times, Scale.LOGIT, n=n, level=level)
+
+
+def corrected_future(groups: GroupedStrata, level: float = LEVEL) -> Estimate:
+    """Estimate the rate to expect of conversations like these that are still to come.
+
+    Args:
+        groups: All conversations of the run, labelled or not.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The rate of `stratified_rate` with a jackknife interval: each conversation is left out with
+        its labels and its claims, so that how often each verdict is given is estimated anew.
+    """
+    total = groups.total
+    return make_estimate(
+        stratified_rate(total),
+        leave_out_future(groups),
+        groups.times,
+        Scale.LOGIT,
+        n=sum(each.labelled for each in total),
+        level=level,
+    )
+
+
+def leave_out_future(groups: GroupedStrata) -> Floats:
+    """Compute the rate without each of the different conversations; NaN where there is none.
+
+    A stratum that loses its only labels is then taken to be like the others, weighted as they are;
+    the whole conversation counts as the reason of the change.
+    """
+    rest = (groups.counts @ groups.times)[..., None] - groups.counts
+    return _weigh_shares(*rest)
+
+
+def _weigh_shares(populations: Ints, labelled: Ints, faithful: Ints) -> Floats:
+    """Weight the shares of the strata that have labels; each shape (strata, conversations)."""
+    known = np.where(labelled > 0, populations, 0)
+    shares = faithful / np.maximum(labelled, 1)
+    return divide((known * shares).sum(axis=0), known.sum(axis=0))
+
+
+def merge_unlabelled(groups: GroupedStrata) -> GroupedStrata:
+    """Put strata of which nothing is labelled anywhere together with the smallest labelled one.
+
+    For a simple random sample that was split by verdict afterwards and missed a rare verdict. With
+    a sample that was drawn by verdict, it would pass one verdict off as another.
+
+    Returns:
+        Conversations with as many strata as before, the unlabelled ones empty; as they were when
+        nothing is labelled.
+
+    Source:
+        Cochran 1977, 5A.9: strata after selection are put together where they are too small.
+    """
+    total = groups.total
+    labelled = [(each.population, i) for i, each in enumerate(total) if each.labelled]
+    empty = [i for i, each in enumerate(total) if each.population and not each.labelled]
+    if not labelled or not empty:
+        return groups
+    merged = groups.counts.copy()
+    merged[0, min(labelled)[1]] += merged[0, empty].sum(axis=0)
+    merged[:, empty] = 0
+    return GroupedStrata.of_counts(merged, groups.times)
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideAccuracy:
+    """What a judge found in a run, and how well it did where the truth is known."""
+
+    apparent: float
+    """Share the judge called positive, in [0, 1]."""
+    tested: int
+    sensitivity: float
+    """Share of the positives it called positive, in [0, 1]."""
+    n_sensitivity: int
+    """Positives this was measured on."""
+    specificity: float
+    """Share of the negatives it called negative, in [0, 1]."""
+    n_specificity: int
+    """Negatives this was measured on."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideRate:
+    """A corrected rate, and what to know about it."""
+
+    raw: float | None
+    """As the formula gives it: below 0 when the judge flags less than its own false alarms."""
+    estimate: Estimate
+    """The same, clipped to [0, 1], with its interval."""
+    information: tuple[float, float] | None
+    """Interval of sensitivity + specificity - 1; None when either was measured on nothing."""
+
+    @property
+    def out_of_range(self) -> bool:
+        """Whether the raw value is no share."""
+        return self.raw is not None and not 0 <= self.raw <= 1
+
+    @property
+    def maybe_uninformative(self) -> bool:
+        """Whether the judge may be guessing for all that is known: the interval touches 0."""
+        return self.information is not None and self.information[0] <= 0 <= self.information[1]
+
+
+def rogan_gladen(apparent: float, sensitivity: float, specificity: float) -> Point:
+    """Correct a share of positives for known sensitivity and specificity.
+
+    Returns:
+        Not clipped, so it may lie outside [0, 1]; undefined when the judge is uninformative.
+
+    Source:
+        Rogan & Gladen 1978, American Journal of Epidemiology 107:71-76:
+        (apparent + specificity - 1) / (sensitivity + specificity - 1).
+    """
+    information = sensitivity + specificity - 1
+    if abs(information) < _SAME:
+        return Reason.UNINFORMATIVE_JUDGE
+    return (apparent + specificity - 1) / information
+
+
+def lang_reiczigel(accuracy: OutsideAccuracy, level: float = LEVEL) -> tuple[float, float] | Reason:
+    """Make the interval of `rogan_gladen` when sensitivity and specificity are estimates.
+
+    Returns:
+        Lower and upper end, clipped to [0, 1]; `NO_ITEMS` when one of the three samples is empty,
+        `UNINFORMATIVE_JUDGE` when there is nothing to divide by, before or after the adjustment.
+
+    Source:
+        Lang & Reiczigel 2014, Preventive Veterinary Medicine 113:13-22: z² pseudo-items in the run,
+        one success and one failure in each accuracy sample, and a shift of the middle.
+    """
+    if not (accuracy.tested and accuracy.n_sensitivity and accuracy.n_specificity):
+        return Reason.NO_ITEMS
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    tested = accuracy.tested + z * z
+    apparent = (accuracy.tested * accuracy.apparent + z * z / 2) / tested
+    n_hits, n_rejections = accuracy.n_sensitivity + 2, accuracy.n_specificity + 2
+    hits = (accuracy.n_sensitivity * accuracy.sensitivity + 1) / n_hits
+    rejections = (accuracy.n_specificity * accuracy.specificity + 1) / n_rejections
+    plain = rogan_gladen(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
+    rate = rogan_gladen(apparent, hits, rejections)
+    if isinstance(plain, Reason) or isinstance(rate, Reason):
+        return Reason.UNINFORMATIVE_JUDGE
+    of_hits = hits * (1 - hits) / n_hits
+    of_rejections = rejections * (1 - rejections) / n_rejections
+    shift = 2 * z * z * (rate * of_hits - (1 - rate) * of_rejections)
+    variance = (
+        apparent * (1 - apparent) / tested + rate**2 * of_hits + (1 - rate) ** 2 * of_rejections
+    )
+    half = z * math.sqrt(variance) / abs(hits + rejections - 1)
+    return _inside(rate + shift - half), _inside(rate + shift + half)
+
+
+def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> OutsideRate:
+    """Estimate a rate of positives by an accuracy measured elsewhere, with what to doubt in it."""
+    information = _information(accuracy, level)
+    ends = lang_reiczigel(accuracy, level)
+    raw = rogan_gladen(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
+    if isinstance(ends, Reason) or isinstance(raw, Reason):
+        reason = ends if isinstance(ends, Reason) else Reason.UNINFORMATIVE_JUDGE
+        return OutsideRate(None, undefined(reason, accuracy.tested), information)
+    value = _inside(raw)
+    estimate = Estimate(
+        value,
+        Status.OK,
+        accuracy.tested,
+        0,
+        # The adjusted middle may leave a value at 0 or 1 outside.
+        ci_low=min(value, ends[0]),
+        ci_high=max(value, ends[1]),
+        level=level,
+        method=Method.LANG_REICZIGEL,
+    )
+    return OutsideRate(raw, estimate, information)
+
+
+def _information(accuracy: OutsideAccuracy, level: float) -> tuple[float, float] | None:
+    """Make an interval of sensitivity + specificity - 1.
+
+    Source:
+        Newcombe 1998, Statistics in Medicine 17:873-890, method 10, for a sum.
+    """
+    if not (accuracy.n_sensitivity and accuracy.n_specificity):
+        return None
+    hits, rejections = accuracy.sensitivity, accuracy.specificity
+    low_hits, high_hits = wilson_interval(hits, accuracy.n_sensitivity, level)
+    low_rejections, high_rejections = wilson_interval(rejections, accuracy.n_specificity, level)
+    middle = hits + rejections - 1
+    return (
+        middle - math.hypot(hits - low_hits, rejections - low_rejections),
+        middle + math.hypot(high_hits - hits, high_rejections - rejections),
+    )
+
+
+def _inside(share: float) -> float:
+    return min(max(share, 0.0), 1.0)
