@@ -27,7 +27,7 @@ from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.text.evidence import CLASH_FROM, overlap
 from faithtui.domain.text.sanitizing import visible_line
-from faithtui.domain.text.word_matching import ReadText, read_text
+from faithtui.domain.text.texts import ReadText, read_text
 from faithtui.domain.windows import interactions, turns_left_out
 
 _Views = Mapping[int, frozenset[TruthId]]

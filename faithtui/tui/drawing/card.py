@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from faithtui.domain.conversation import Span
 from faithtui.domain.integrity.phantom_claims import Origin, origin_of
 from faithtui.domain.text.evidence import place_of
-from faithtui.domain.text.word_matching import ReadText, Word
+from faithtui.domain.text.texts import ReadText
+from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.drawing.claims import passage_name, passages_of
 from faithtui.tui.drawing.evidence import ReadView, joined_line, read_claim

@@ -1,5 +1,5 @@
 from faithtui.domain.integrity.phantom_claims import Origin, origin_of
-from faithtui.domain.text.word_matching import read_text
+from faithtui.domain.text.texts import read_text
 
 
 def origin(claim: str, answer: str, *before: str) -> Origin:
