@@ -440,7 +440,8 @@ def marked(passage: PassageView, part: Span, *, one_line: bool = False) -> list[
             pieces.append(Piece("«", f"{opening[start]} strong"))
         mark = marks.get(start)
         if mark is not None:
-            look = f"{look} {'mark' if mark.kind in DECISIVE else 'strong'}"
+            is_telling = mark.clashes or mark.kind in DECISIVE
+            look = f"{look} {'mark' if is_telling else 'strong'}"
         pieces.append(make(text[start:end], look.strip()))
         if end in closing:
             pieces.append(Piece("»", f"{closing[end]} strong"))
