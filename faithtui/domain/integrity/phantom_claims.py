@@ -52,6 +52,14 @@ class Origin:
         return known < FEW * (known + len(self.added)) and len(self.added) >= _LEAST_WORDS
 
     @property
+    def suspect(self) -> tuple[Word, ...]:
+        """Words of the claim that are not in the answer, or clash with it; () for a lost "not"."""
+        claimed = None if self.clash is None else self.clash.claimed
+        if claimed is None or claimed in self.added:
+            return self.added
+        return (*self.added, claimed)
+
+    @property
     def is_telling(self) -> bool:
         """Whether the claim has any word that says something."""
         return bool(self.found or self.disputed or self.resolved or self.added)
