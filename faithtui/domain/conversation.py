@@ -105,6 +105,10 @@ class Span:
     start: int
     end: int
 
+    def of(self, text: str) -> str:
+        """Give the characters of a text in this range."""
+        return text[self.start : self.end]
+
 
 @dataclass(frozen=True, slots=True)
 class Rating:

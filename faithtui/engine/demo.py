@@ -26,6 +26,7 @@ WHY = (
     "People rated whether each answer is grounded in its passages, so the run counts claims that "
     "the passages do not address as failing (penalize_ambiguous_claims)."
 )
+UNSEEN = "The embedded judge was not trained on any of these conversations."
 
 
 def demo_files() -> tuple[Path, ...]:

@@ -360,7 +360,7 @@ def demo_example() -> str:
             _wrapped(
                 "An example: the answers of `faithtui demo`, judged by the embedded judge. People "
                 f"rated {coverage.reviewed} of its {coverage.total} answers, and {n} of these have "
-                "a verdict of the judge."
+                "a verdict of the judge, which was not trained on any of these conversations."
             ),
             _table(
                 ["", "judge passes", "judge fails", "all"],

@@ -1,7 +1,14 @@
 """Which public data sets the embedded judge is trained and measured on, and on what terms."""
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
+
+DEMO_FILES: Final = tuple(sorted((Path(__file__).parents[2] / "fixtures" / "demo").glob("*.jsonl")))
+"""The conversations of `faithtui demo`, whose labels the judge is compared with."""
+_KEY_DIGITS: Final = 8
+"""Hexadecimal digits of a conversation of MTRAG that its names in the demo begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +93,39 @@ LEFT_OUT: Final = {
     "QAGS": "its repository names no licence",
 }
 """Data sets that would fit and took no part, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoConversations:
+    """What the judge must not have seen: otherwise the demo would measure its memory."""
+
+    keys: frozenset[str]
+    """First digits of the conversations' names in MTRAG."""
+    answers: frozenset[str]
+    """Every assistant turn, white space apart."""
+
+    def hold(self, group: str, claim: str) -> bool:
+        """Whether a row is of one of these conversations, by its name or by its text."""
+        key = group.removeprefix("mtrag:")[:_KEY_DIGITS]
+        return (group.startswith("mtrag:") and key in self.keys) or plain(claim) in self.answers
+
+
+def demo_conversations() -> DemoConversations:
+    """Read the conversations of the demo."""
+    keys: set[str] = set()
+    answers: set[str] = set()
+    for file in DEMO_FILES:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            conversation = json.loads(line)
+            keys.add(conversation["id"].split("-")[1])
+            answers |= {
+                plain(turn["content"])
+                for turn in conversation["turns"]
+                if turn["role"] == "assistant"
+            }
+    return DemoConversations(frozenset(keys), frozenset(answers))
+
+
+def plain(text: str) -> str:
+    """Give a text with all its white space as single blanks."""
+    return " ".join(text.split())

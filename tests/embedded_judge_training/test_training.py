@@ -19,7 +19,7 @@ from faithtui.judges.embedded.weights import (
 )
 from tests.embedded_judge_training.figures import area_under_curve, balanced_accuracy, with_interval
 from tests.embedded_judge_training.logistic_fit import fitted
-from tests.embedded_judge_training.sources import LEFT_OUT, SOURCES
+from tests.embedded_judge_training.sources import DEMO_FILES, LEFT_OUT, SOURCES
 from tests.embedded_judge_training.training import features_digest, main, read_rows, train
 
 TOWNS = ("Harwick", "Ostby", "Lindau", "Morro", "Vire", "Tallin", "Esk", "Penrose")
@@ -90,6 +90,43 @@ def test_rows_that_are_only_measured_move_no_weight() -> None:
         assert with_them[part] == without[part]
 
 
+def test_conversations_of_the_demo_move_no_weight() -> None:
+    """The demo compares the judge with labels: on what it was trained on that would be no test."""
+    lines = []
+    for file in DEMO_FILES:
+        for line in file.read_text("utf-8").splitlines():
+            conversation = json.loads(line)
+            key = conversation["id"].split("-")[1]
+            for turn in conversation["turns"]:
+                if turn["role"] == "assistant" and turn.get("retrieval_context"):
+                    shown = {
+                        "claim": turn["content"],
+                        "context": "\n".join(turn["retrieval_context"]),
+                        "label": "supported",
+                    }
+                    # By its text under any name, and by its name with any text.
+                    lines.append({**shown, "source": "wice", "group": "other"})
+                    named = {**shown, "claim": "Something else.", "source": "mtrag"}
+                    lines.append({**named, "group": f"mtrag:{key}{24 * '0'}"})
+    assert len(lines) > 400
+    demo = read_rows(map(json.dumps, lines))
+    assert not any(each.is_trained_on for each in demo)
+    rows = read_rows(small_data())
+    assert all(each.is_trained_on == each.source.is_trained_on for each in rows)
+    with_them = train([*rows, *demo], "2026-01-02", draws=5)
+    without = train(rows, "2026-01-02", draws=5)
+    for part in ("features", "intercept", "calibration"):
+        assert with_them[part] == without[part]
+
+
+def test_the_shipped_file_was_trained_without_the_demo() -> None:
+    sources = {each["name"]: each for each in shipped_document()["training"]["sources"]}
+    mtrag = sources.pop("mtrag")
+    # Five of the ten conversations of the demo are among the data.
+    assert (mtrag["rows"], mtrag["in_demo"], mtrag["trained_on"]) == (269, 107, 162)
+    assert all(each["in_demo"] == 0 for each in sources.values())
+
+
 def test_the_shipped_file_belongs_to_the_shipped_features() -> None:
     """Whoever changes what a feature means trains anew: docs/judges/offline.md says how."""
     document = shipped_document()
@@ -103,9 +140,10 @@ def test_the_shipped_file_says_where_its_numbers_come_from() -> None:
     used = {each["name"] for each in training["sources"] if each["used_for"] == "training"}
     assert used == {source.name for source in SOURCES if source.is_trained_on}
     assert not any("NC" in each["licence"] for each in training["sources"] if each["name"] in used)
-    assert training["rows"] == sum(
-        each["rows"] for each in training["sources"] if each["name"] in used
-    )
+    assert training["rows"] == sum(each["trained_on"] for each in training["sources"])
+    for each in training["sources"]:
+        is_used = each["used_for"] == "training"
+        assert each["trained_on"] == (each["rows"] - each["in_demo"] if is_used else 0)
     assert training["left_out"] == LEFT_OUT
 
 

@@ -10,7 +10,7 @@ DATA holds one row per line: `source`, `group` (rows that are not independent of
 as those of one document), `claim` (one statement or a whole answer), `context`, `label`
 (`supported` or `unsupported`), and where people marked it `human.supporting_sentences`, lists of
 line numbers of `context`. What a source may be used for is written down in `SOURCES`; rows of
-any other source are left out.
+any other source are left out, and rows that the demo shows are measured only.
 """
 
 import argparse
@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from faithtui.domain.text.sentence_index import Context, read_context
+from faithtui.domain.text.sentences import SentenceKind, answer_sentences
 from faithtui.judges.embedded.features import Comparison, compare
 from faithtui.judges.embedded.overlap import chance_of, quoted
-from faithtui.judges.embedded.sentence_index import Context, read_context
-from faithtui.judges.embedded.sentences import SentenceKind, answer_sentences
 from faithtui.judges.embedded.weights import (
     FEATURES,
     SIGNS,
@@ -44,7 +44,7 @@ from tests.embedded_judge_training.figures import (
     with_interval,
 )
 from tests.embedded_judge_training.logistic_fit import dot, fitted
-from tests.embedded_judge_training.sources import LEFT_OUT, SOURCES, Source
+from tests.embedded_judge_training.sources import LEFT_OUT, SOURCES, Source, demo_conversations
 
 RIDGE: Final = 0.03
 """Penalty on half the squared weights, of standardised features, against the mean loss."""
@@ -58,6 +58,8 @@ PROBES: Final = (
     ("Over 3 million people live in Ostrava.", "In 2020 Brno had 381,346 inhabitants."),
     ("I think Mara Lind won the race.", "Mara Lind lost the race. Kofi Mensah won it."),
     ("The museum does not open on Monday.", "The museum opens on Monday, says Mara Lind."),
+    ("Mara Lind won the race.", "Kofi Mensah won the race."),
+    ("It was founded in 1923.", "It was founded in nineteen twenty-three, or 1932."),
     ("Photographers met in May near Lake Vire.", "In June photography fans met by Lake Vire."),
     ("Nothing here is alike.", "Bread is baked from flour, water and salt."),
     ("灯塔高四十米。", "灯塔高四十一米。"),
@@ -75,10 +77,17 @@ class Row:
     is_supported: bool
     parts: tuple[Comparison, ...]
     """Its sentences that state something; at least one."""
+    is_in_demo: bool
+    """Whether the demo shows it: then it is measured only."""
     is_evidence_first: bool | None
     """Whether the first evidence is one people marked; None: they marked none."""
     is_evidence_among: bool | None
     """Whether any of the evidence is."""
+
+    @property
+    def is_trained_on(self) -> bool:
+        """Whether its licence lets it be trained on, and the demo does not show it."""
+        return self.source.is_trained_on and not self.is_in_demo
 
     @property
     def features(self) -> tuple[float, ...]:
@@ -121,6 +130,7 @@ def features_digest() -> str:
 def read_rows(lines: Iterable[str]) -> list[Row]:
     """Measure every row of a known source."""
     by_name = {source.name: source for source in SOURCES}
+    demo = demo_conversations()
     rows: list[Row] = []
     last: tuple[str, Context] | None = None
     for line in lines:
@@ -141,6 +151,7 @@ def read_rows(lines: Iterable[str]) -> list[Row]:
                 group=given["group"],
                 is_supported=given["label"] == "supported",
                 parts=parts,
+                is_in_demo=demo.hold(given["group"], given["claim"]),
                 is_evidence_first=first,
                 is_evidence_among=among,
             )
@@ -194,7 +205,7 @@ def train(rows: Sequence[Row], date: str, draws: int = DRAWS) -> dict[str, Any]:
         date: The day, for the provenance; nothing else depends on it.
         draws: Bootstrap resamples behind every interval.
     """
-    trained_on = [row for row in rows if row.source.is_trained_on]
+    trained_on = [row for row in rows if row.is_trained_on]
     families = sorted({row.source.family for row in rows})
     left_out = {
         family: fit([row for row in trained_on if not _shares(row, family)]) for family in families
@@ -293,6 +304,8 @@ def _provenance(source: Source, rows: Sequence[Row]) -> dict[str, object]:
         "rows": len(own),
         "supported": sum(row.is_supported for row in own),
         "used_for": "training" if source.is_trained_on else "evaluation only",
+        "trained_on": sum(row.is_trained_on for row in own),
+        "in_demo": sum(row.is_in_demo for row in own),
     }
 
 
@@ -340,7 +353,7 @@ def _figures(rows: Sequence[Row], weights: OverlapWeights, draws: int) -> dict[s
     groups: defaultdict[str, list[Judged]] = defaultdict(list)
     for row in rows:
         chance = chance_of(row.parts, weights)
-        has_clash = any(part.clash is not None for part in row.parts)
+        has_clash = any(part.alignment.clash is not None for part in row.parts)
         groups[row.group].append((row.is_supported, chance, chance >= 0.5 and not has_clash))
     return {
         "balanced_accuracy": with_interval(balanced_accuracy, list(groups.values()), draws, SEED),

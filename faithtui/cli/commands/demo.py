@@ -65,6 +65,7 @@ def _summary(agreement: RunAgreement) -> str:
             f"{row.done} conversations · {row.windows} windows · {row.claims} claims · {score}",
             *([found] if (found := integrity_sentence(row.spec.metric, row.integrity)) else []),
             project.WHY,
+            project.UNSEEN,
             report.headline,
             f"{primary.level.value}: n {primary.coverage.compared} · "
             f"agreement {_figure(primary.percent)} · kappa {_figure(primary.cohen_kappa)} · "

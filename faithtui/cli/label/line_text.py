@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from faithtui.domain.annotations import REASON_CODES, Action, LabelAct
 from faithtui.domain.text.evidence import excerpt
 from faithtui.domain.text.sanitizing import visible, visible_line
-from faithtui.domain.text.word_matching import read_text
+from faithtui.domain.text.texts import read_text
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.metric_view import reference_letter

@@ -27,7 +27,7 @@ from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.text.evidence import CLASH_FROM, overlap
 from faithtui.domain.text.sanitizing import visible_line
-from faithtui.domain.text.word_matching import ReadText, read_text
+from faithtui.domain.text.texts import ReadText, read_text
 from faithtui.domain.windows import interactions, turns_left_out
 
 _Views = Mapping[int, frozenset[TruthId]]
@@ -350,7 +350,8 @@ def _why_phantom(text: str, said: str, before: Sequence[str], read: _Reader) -> 
     written = read(text)
     origin = origin_of(written, read(said), [read(each) for each in before])
     if origin.is_phantom:
-        return ", ".join(dict.fromkeys(written.said(word) for word in origin.added))
+        words = dict.fromkeys(written.said(word) for word in origin.suspect)
+        return ", ".join(words) or f"it leaves a negation out: {text}"
     if not origin.is_telling and not Material((said, *before)).holds(words_in_row(text)):
         return text
     return None

@@ -11,7 +11,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.word_matching import MarkKind, ReadText, Word, weights_of
+from faithtui.domain.text.texts import ReadText, weights_of
+from faithtui.domain.text.tokens import MarkKind, Word
 
 SPEAKS_FROM = 0.3
 """Share of a sentence's weight from which a truth speaks of it."""
@@ -55,7 +56,7 @@ class DrawnTruths:
         kept = tuple(truths)
         holders: dict[str, list[int]] = {}
         for number, each in enumerate(kept):
-            for stem in each.vocabulary:
+            for stem in each.index.holders:
                 holders.setdefault(stem, []).append(number)
         negated = frozenset(
             number
@@ -113,7 +114,7 @@ def _lost_in(passage: ReadText, index: int, drawn: DrawnTruths) -> LostFact | No
         return LostFact(passage.sentences[index], index, ())
     condition = _condition(passage, index, words)
     if condition is not None and not _is_covered(condition, speaking, drawn):
-        span = Span(condition[0].span.start, condition[-1].span.end)
+        span = Span(condition[0].start, condition[-1].end)
         return LostFact(span, index, ("condition",), (condition[0].span,))
     negated = not speaking.isdisjoint(drawn.negated)
     dropped = [
@@ -134,9 +135,9 @@ def _condition(passage: ReadText, index: int, words: Sequence[Word]) -> list[Wor
     for number, word in enumerate(words):
         if word.kind != "condition":
             continue
-        ends = _CLAUSE_END.search(passage.text, word.span.end, sentence.end)
+        ends = _CLAUSE_END.search(passage.text, word.end, sentence.end)
         end = ends.start() if ends else sentence.end
-        clause = [each for each in words[number:] if each.span.end <= end]
+        clause = [each for each in words[number:] if each.end <= end]
         if weights_of(clause):
             return clause
     return None

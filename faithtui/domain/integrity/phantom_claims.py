@@ -7,7 +7,11 @@ the conversation before the answer are resolved references and not added ones.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.text.word_matching import ReadText, Word, missing_stems
+from faithtui.domain.text.alignment import align
+from faithtui.domain.text.contradictions import Clash
+from faithtui.domain.text.spelling import missing_stems
+from faithtui.domain.text.texts import ReadText
+from faithtui.domain.text.tokens import Word
 
 FEW = 0.5
 """A claim with less of its words in the answer is not a rewording of it."""
@@ -21,29 +25,44 @@ class Origin:
 
     found: tuple[Word, ...]
     """In the answer."""
+    disputed: tuple[Word, ...]
+    """Numbers and dates that the answer gives only as one of several."""
     resolved: tuple[Word, ...]
     """Not in the answer, but in what was said before it."""
     added: tuple[Word, ...]
     """Nowhere in the conversation so far."""
+    clash: Clash | None
+    """Where the claim says the opposite of the answer's closest sentence."""
 
     @property
     def is_phantom(self) -> bool:
         """Whether the words say that the answer does not make this claim.
 
-        So when a number, name, date or negation was added, or when too few of the words are found;
-        one word is too few only where none is found. Without telling words nothing is said.
+        So when it clashes with the answer, when a number, name, date or negation was added, or when
+        too few of the words are found; one word is too few only where none is found. Without
+        telling words nothing is said.
         """
+        if self.clash is not None:
+            return True
         if any(word.kind in ("number", "name", "date", "negation") for word in self.added):
             return True
-        known = len(self.found) + len(self.resolved)
+        known = len(self.found) + len(self.disputed) + len(self.resolved)
         if not known:
             return bool(self.added)
         return known < FEW * (known + len(self.added)) and len(self.added) >= _LEAST_WORDS
 
     @property
+    def suspect(self) -> tuple[Word, ...]:
+        """Words of the claim that are not in the answer, or clash with it; () for a lost "not"."""
+        claimed = None if self.clash is None else self.clash.claimed
+        if claimed is None or claimed in self.added:
+            return self.added
+        return (*self.added, claimed)
+
+    @property
     def is_telling(self) -> bool:
         """Whether the claim has any word that says something."""
-        return bool(self.found or self.resolved or self.added)
+        return bool(self.found or self.disputed or self.resolved or self.added)
 
 
 def origin_of(claim: ReadText, answer: ReadText, before: Sequence[ReadText]) -> Origin:
@@ -56,17 +75,21 @@ def origin_of(claim: ReadText, answer: ReadText, before: Sequence[ReadText]) -> 
     """
     telling = [word for word in claim.words if word.weight]
     stems = {word.stem for word in telling}
-    missing = missing_stems(stems, answer.vocabulary)
+    missing = missing_stems(stems, answer.index.holders)
     added: set[str] = set()
     if missing:
-        earlier = frozenset[str]().union(*(text.vocabulary for text in before))
+        earlier = set().union(*(text.index.holders for text in before))
         added = missing_stems(missing, earlier)
     # A negation has many forms: any in the answer, or anything it says no to, stands for any.
     if any(word.kind == "negation" for word in answer.words):
         negations = {word.stem for word in telling if word.kind == "negation"}
         missing, added = missing - negations, added - negations
+    alignments = [align(unit.words, answer.index) for unit in claim.index.units]
+    disputed = frozenset[str]().union(*(each.disputed for each in alignments))
     return Origin(
-        tuple(word for word in telling if word.stem not in missing),
+        tuple(word for word in telling if word.stem not in missing | disputed),
+        tuple(word for word in telling if word.stem in disputed),
         tuple(word for word in telling if word.stem in missing - added),
         tuple(word for word in telling if word.stem in added),
+        next((each.clash for each in alignments if each.clash is not None), None),
     )

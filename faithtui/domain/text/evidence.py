@@ -1,23 +1,30 @@
 """Which passages a person should read for a claim, and which of their words to look at.
 
 This ranks for reading and judges nothing: a high match says that a passage speaks of the same
-things, not that it agrees. Where a sentence speaks of the same things and has another number, name,
-date, a negation or a condition, that is said, because there a claim and its source most often part.
+things, not that it agrees. Where a sentence that speaks of the same things clashes with the claim,
+that is said, in the words by which the embedded judge says `no`: both ask `alignment`.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
+from typing import Final
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.word_matching import (
-    DECISIVE,
-    MarkKind,
-    ReadText,
-    Word,
-    spelt_alike,
-    weights_of,
+from faithtui.domain.text.alignment import (
+    AGREEING_SHARE,
+    clash_with,
+    content_of,
+    find_disputed,
+    matching_stems,
 )
+from faithtui.domain.text.contradictions import Clash, ClashKind
+from faithtui.domain.text.sentence_index import Context, Lookup, sentence_scores
+from faithtui.domain.text.texts import ReadText, read_together, weights_of
+from faithtui.domain.text.tokens import DECISIVE, MarkKind, Word
 from faithtui.domain.verdicts import Stance
 
 
@@ -47,7 +54,9 @@ class Mark:
     span: Span
     kind: MarkKind
     matched: bool = True
-    """The claim has it too."""
+    """The claim has it too, and the passage does not give it as one of several only."""
+    clashes: bool = False
+    """It stands where the claim has another one, or a negation or its opposite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +74,18 @@ class RankedPassage:
     """By start, without overlaps."""
     marks: tuple[Mark, ...]
     """By start, without overlaps."""
-    differs: tuple[MarkKind, ...] = ()
-    """Kinds of words in which a sentence that speaks of the same things parts from the claim."""
+    differs: tuple[ClashKind, ...] = ()
+    """In what sentences that speak of the same things clash with the claim."""
 
 
 QUOTE_FROM = 0.3
 """A sentence that shares less of the claim's weight would only distract."""
 CLASH_FROM = 0.5
 """Sentences that share less do not speak of the same things."""
-_NEIGHBOUR = 0.1
-"""How much of its neighbours' match a sentence gets: what belongs together stands together."""
-_MISSPELT = 0.8
-"""What a word counts that was found misspelt."""
 _MOST_CLASHES = 12
 """Sentences of one passage that are quoted because they differ: nobody reads more of them."""
-_ABSOLUTE_WORDS = "alway always never all every any each must entire entirely"
-_ABSOLUTE = frozenset(_ABSOLUTE_WORDS.split())
-"""Words that a condition in the passage contradicts."""
+_INDEXES_KEPT: Final = 8
+"""Sets of passages whose index is kept: the claims of a turn share theirs."""
 
 
 def rank_passages(
@@ -89,9 +93,8 @@ def rank_passages(
 ) -> tuple[RankedPassage, ...]:
     """Order passages for a claim: those the judge named first, then by shared words.
 
-    A word weighs the more, the fewer sentences have it (inverse document frequency), numbers,
-    names and dates weigh more than other words, and a sentence gains a little from the sentences
-    beside it.
+    A word weighs the more, the fewer sentences have it, and a sentence gains from the order of its
+    words and from the sentences beside it, as for the embedded judge.
 
     Args:
         claim: The claim.
@@ -100,22 +103,18 @@ def rank_passages(
 
     Returns:
         Every passage once, best first; equal ones in their given order.
-
-    Source:
-        The weights are those of BM25 (Robertson and Zaragoza 2009, equation 3.3) without its term
-        frequency and length, which find the right sentence of WiCE less often.
     """
-    weights = _rare_weights(claim, passages)
+    aligned = _Aligned.of(claim, _index(tuple(passages)))
     ranked = []
+    first = 0
     for position, (passage, truths) in enumerate(zip(passages, named, strict=True)):
-        shares = weights.shares(passage)
-        subject = weights.total / weights.subject if weights.subject > 0 else 0.0
-        found = _rank(claim, passage, position, truths, shares, subject)
-        ranked.append((found, _blended(shares)))
+        ranked.append(_rank(aligned, passage, position, first, truths))
+        first += len(passage.sentences)
     ranked.sort(
         key=lambda each: (
             all(quote.stance is None for quote in each[0].quotes),
-            -max(each[1], default=0.0),
+            -each[1],
+            -each[0].match,
             each[0].position,
         )
     )
@@ -128,7 +127,10 @@ def overlap(claim: ReadText, other: ReadText) -> float:
     total = sum(weights.values())
     if not total:
         return 0.0
-    missing = weights.keys() - other.vocabulary
+    words = {word.stem: word for word in claim.words if word.stem in weights}
+    found = {stem: other.index.find(word) for stem, word in words.items()}
+    disputed = find_disputed(claim.words, tuple(words.values()), tuple(found.values()), other.index)
+    missing = [stem for stem, (strength, _) in found.items() if not strength or stem in disputed]
     return 1 - sum(weights[stem] for stem in missing) / total
 
 
@@ -148,65 +150,8 @@ def place_of(piece: ReadText, passage: ReadText, span: Span | None = None) -> in
             if sentence.start < span.end and span.start < sentence.end:
                 return index
         return None
-    shares = _rare_weights(piece, [passage]).shares(passage)
-    best = max(range(len(shares)), key=lambda index: shares[index], default=None)
-    return best if best is not None and shares[best] > 0 else None
-
-
-def differences(claim: ReadText, sentence: Sequence[Word]) -> tuple[MarkKind, ...]:
-    """Say in which decisive words a sentence parts from a claim that speaks of the same things.
-
-    Numbers, dates and names differ when each side has one that the other lacks; negations when one
-    side has an odd number of them and the other has not; conditions when the claim allows of no
-    exception and the sentence makes one.
-    """
-    return _Decisive.of(claim).differs(sentence)
-
-
-@dataclass(frozen=True, slots=True)
-class _Decisive:
-    """What a claim is held against in every sentence, taken out of it once."""
-
-    stems: frozenset[str]
-    by_kind: Mapping[MarkKind, frozenset[str]]
-    """Stems of numbers, dates and names."""
-    is_negated: bool
-    has_condition: bool
-    is_absolute: bool
-
-    @classmethod
-    def of(cls, claim: ReadText) -> "_Decisive":
-        """Take it out of a claim."""
-        words = claim.words
-        kinds: tuple[MarkKind, ...] = ("number", "date", "name")
-        return cls(
-            frozenset(word.stem for word in words),
-            {kind: frozenset(word.stem for word in words if word.kind == kind) for kind in kinds},
-            _is_negated(words),
-            any(word.kind == "condition" for word in words),
-            any(word.stem in _ABSOLUTE for word in words),
-        )
-
-    def differs(self, sentence: Sequence[Word]) -> tuple[MarkKind, ...]:
-        """See `differences`."""
-        found: list[MarkKind] = []
-        there = {word.stem for word in sentence}
-        for kind, ours in self.by_kind.items():
-            # The same word may be of another kind there, such as a name that opens the sentence.
-            if ours <= there:
-                continue
-            if any(word.kind == kind and word.stem not in self.stems for word in sentence):
-                found.append(kind)
-        if self.is_negated != _is_negated(sentence):
-            found.append("negation")
-        forbids = self.is_absolute and not self.has_condition
-        if forbids and any(word.kind == "condition" for word in sentence):
-            found.append("condition")
-        return tuple(found)
-
-
-def _is_negated(words: Sequence[Word]) -> bool:
-    return sum(word.kind == "negation" for word in words) % 2 == 1
+    shares = _Aligned.of(piece, passage.index).shares
+    return min(shares, key=lambda index: (-shares[index], index), default=None)
 
 
 def excerpt(passage: ReadText, needed: Sequence[Span], budget: int) -> tuple[Span, ...]:
@@ -251,82 +196,97 @@ def excerpt(passage: ReadText, needed: Sequence[Span], budget: int) -> tuple[Spa
     return tuple(merged)
 
 
+@lru_cache(maxsize=_INDEXES_KEPT)
+def _index(passages: tuple[ReadText, ...]) -> Context:
+    return passages[0].index if len(passages) == 1 else read_together(passages)
+
+
 @dataclass(frozen=True, slots=True)
-class _Weights:
-    """What each word of a claim weighs among the passages it is compared with."""
+class _Aligned:
+    """A claim of any length held against all sentences of some passages."""
 
-    of: Mapping[str, float]
-    alike: Mapping[str, frozenset[str]]
-    """Words of the passages taken for a word of the claim that none of them has."""
-    total: float
+    words: tuple[Word, ...]
+    content: tuple[Word, ...]
+    """Its words that say something of the subject, each once."""
+    lookups: tuple[Lookup, ...]
+    context: Context
+    disputed: frozenset[str]
+    clashes: Mapping[int, Clash]
+    """Sentences that speak of the same things as a sentence of the claim, and clash with it."""
+    shares: Mapping[int, float]
+    """For each sentence that has any of its words, how much of their weight, in (0, 1]."""
+    numbers: Sequence[int]
+    """Those sentences, ascending."""
+    worths: Mapping[int, float]
+    """For the best of them, what orders sentences: order of words and neighbours count too."""
     subject: float
-    """The total without numbers, names and dates that no passage has. A sentence that has all the
-    rest speaks of the same things, and says something else of them."""
+    """What turns a share of all into one without numbers, names and dates that no passage has. A
+    sentence that has all the rest speaks of the same things, and says something else of them."""
 
-    def shares(self, passage: ReadText) -> list[float]:
-        """Give the share of the claim's weight that each sentence has, in [0, 1]."""
-        if not self.total:
-            return [0.0] * len(passage.sentences)
-        exact = self.of.keys()
-        found = []
-        for stems in passage.stems:
-            # Exact sums: what comes out must not depend on the order of a set.
-            weight = math.fsum(self.of[stem] for stem in exact & stems)
-            for stem, near in self.alike.items():
-                if not near.isdisjoint(stems):
-                    weight += _MISSPELT * self.of[stem]
-            found.append(min(1.0, weight / self.total))
-        return found
-
-
-def _rare_weights(claim: ReadText, passages: Sequence[ReadText]) -> _Weights:
-    plain = weights_of(claim.words)
-    counts = dict.fromkeys(plain, 0)
-    wanted = counts.keys()
-    for passage in passages:
-        for stems in passage.stems:
-            for stem in wanted & stems:
-                counts[stem] += 1
-    nowhere = [stem for stem, count in counts.items() if not count]
-    there = frozenset().union(*(passage.vocabulary for passage in passages)) if nowhere else ()
-    alike = spelt_alike(nowhere, there)
-    sentences = sum(len(passage.sentences) for passage in passages)
-    # A word that is nowhere weighs like the rarest one: more, and it would drown all the others.
-    counts |= dict.fromkeys(nowhere, 1)
-    weights = {
-        stem: math.log(1 + (sentences - counts[stem] + 0.5) / (counts[stem] + 0.5))
-        * math.sqrt(plain[stem])
-        for stem in plain
-    }
-    decisive = {word.stem for word in claim.words if word.kind in DECISIVE}
-    clashing = [stem for stem in nowhere if stem in decisive and stem not in alike]
-    total = math.fsum(weights.values())
-    return _Weights(weights, alike, total, total - math.fsum(weights[stem] for stem in clashing))
+    @classmethod
+    def of(cls, claim: ReadText, context: Context) -> "_Aligned":
+        """Look the words of a claim up."""
+        weights = weights_of(claim.words)
+        by_stem = {word.stem: word for word in reversed(claim.words) if word.stem in weights}
+        content = tuple(by_stem[stem] for stem in weights)
+        lookups = tuple(context.find(word) for word in content)
+        rarities = [context.rarity(units) for _, units in lookups]
+        scores = sentence_scores([word.stem for word in claim.words], lookups, context)
+        total = sum(rarities)
+        clashing = sum(
+            rarity
+            for word, (_, units), rarity in zip(content, lookups, rarities, strict=True)
+            if word.kind in DECISIVE and not units
+        )
+        return cls(
+            claim.words,
+            content,
+            lookups,
+            context,
+            find_disputed(claim.words, content, lookups, context),
+            _clashes(claim, dict(zip(weights, lookups, strict=True)), context),
+            {number: min(1.0, score / total) for number, score in scores.held.items()},
+            sorted(scores.held),
+            {number: worth for number, (worth, _) in scores.worths(scores.held).items()},
+            total / (total - clashing) if total > clashing else 0.0,
+        )
 
 
-def _blended(shares: Sequence[float]) -> list[float]:
-    """Let sentences gain from their neighbours."""
-    padded = [0.0, *shares, 0.0]
-    return [
-        share + _NEIGHBOUR * (padded[index] + padded[index + 2])
-        for index, share in enumerate(shares)
-    ]
+def _clashes(claim: ReadText, known: Mapping[str, Lookup], context: Context) -> dict[int, Clash]:
+    """Find the sentences that clash with any sentence of a claim; `known` is what was looked up."""
+    clashes: dict[int, Clash] = {}
+    for unit in claim.index.units:
+        content = content_of(unit.words)
+        lookups = [known.get(word.stem) or context.find(word) for word in content]
+        names = sum(word.is_capital for word in content)
+        least = AGREEING_SHARE * (len(content) - max(1, names))
+        counts = Counter(chain.from_iterable(units for _, units in lookups))
+        for number, count in counts.items():
+            if count >= least and number not in clashes:
+                clash = clash_with(unit.words, content, lookups, number, context)
+                if clash is not None:
+                    clashes[number] = clash
+    return clashes
 
 
 def _rank(
-    claim: ReadText,
+    aligned: _Aligned,
     passage: ReadText,
     position: int,
+    first: int,
     truths: Sequence[NamedTruth],
-    shares: Sequence[float],
-    subject: float,
-) -> RankedPassage:
-    """Choose what to read of a passage; `subject` turns a share of all into one of the subject."""
-    blended = _blended(shares)
-    best = max(range(len(shares)), key=lambda index: blended[index], default=None)
-    if best is not None and not shares[best]:
-        best = None
-    match = 0.0 if best is None else shares[best]
+) -> tuple[RankedPassage, float]:
+    """Choose what to read of a passage, whose sentences are units from `first` on."""
+    numbers = aligned.numbers
+    past = first + len(passage.sentences)
+    here = [n - first for n in numbers[bisect_left(numbers, first) : bisect_left(numbers, past)]]
+    best = min(
+        here,
+        key=lambda n: (-aligned.worths.get(first + n, 0.0), -aligned.shares[first + n], n),
+        default=None,
+    )
+    match = 0.0 if best is None else aligned.shares[first + best]
+    worth = 0.0 if best is None else aligned.worths.get(first + best, 0.0)
     quotes: list[Quote] = []
     for truth in truths:
         span = truth.span
@@ -335,32 +295,27 @@ def _rank(
             span = None if index is None else passage.sentences[index]
         if span is not None and span.end <= len(passage.text):
             _add_quote(quotes, Quote(span, truth.stance))
-    if not quotes and best is not None and match * subject >= QUOTE_FROM:
+    if not quotes and best is not None and match * aligned.subject >= QUOTE_FROM:
         quotes.append(Quote(passage.sentences[best], None))
-    differs: dict[MarkKind, None] = {}
-    decisive = _Decisive.of(claim)
-    clashing = []
-    for index, share in enumerate(shares):
-        if share * subject >= CLASH_FROM:
-            found = decisive.differs(passage.words_in(index))
-            if found:
-                clashing.append(index)
-                differs |= dict.fromkeys(found)
-    clashing.sort(key=lambda index: (-shares[index], index))
-    for index in sorted(clashing[:_MOST_CLASHES]):
+    clashes = {n: aligned.clashes[first + n] for n in here if first + n in aligned.clashes}
+    worst = sorted(clashes, key=lambda n: (-aligned.shares[first + n], n))[:_MOST_CLASHES]
+    for index in sorted(worst):
         _add_quote(quotes, Quote(passage.sentences[index], None))
     quotes.sort(key=lambda quote: quote.span.start)
     read = [quote.span for quote in quotes]
     if not read and best is not None:
         read.append(passage.sentences[best])
-    return RankedPassage(
+    at = (clash.found or clash.turned for clash in clashes.values())
+    differing = {word.start for word in at if word is not None}
+    ranked = RankedPassage(
         position,
         match,
         None if best is None else passage.sentences[best],
         tuple(quotes),
-        _marks(claim, passage, read),
-        tuple(differs),
+        _marks(aligned, passage, read, differing),
+        tuple(dict.fromkeys(clashes[n].kind for n in sorted(clashes))),
     )
+    return ranked, worth
 
 
 def _add_quote(quotes: list[Quote], quote: Quote) -> None:
@@ -379,24 +334,50 @@ def _add_quote(quotes: list[Quote], quote: Quote) -> None:
     quotes.append(quote)
 
 
-def _marks(claim: ReadText, passage: ReadText, read: Sequence[Span]) -> tuple[Mark, ...]:
+def _marks(
+    aligned: _Aligned, passage: ReadText, read: Sequence[Span], differing: Collection[int]
+) -> tuple[Mark, ...]:
     """Mark what decides in the stretches to read, and the claim's numbers and names anywhere."""
-    said = {word.stem for word in claim.words if word.weight or word.kind in DECISIVE}
-    marks = []
-    stretches = iter(sorted(read, key=lambda span: span.start))
-    current = next(stretches, None)
-    for word in passage.words:
-        while current is not None and current.end <= word.span.start:
-            current = next(stretches, None)
-        inside = (
-            current is not None
-            and current.start <= word.span.start
-            and word.span.end <= current.end
+    here = passage.index.holders
+    said = matching_stems(aligned.content, aligned.lookups, aligned.context)
+    said |= {word.stem for word in aligned.words if word.weight or word.kind in DECISIVE}
+    anywhere = {word.stem for word in aligned.words if word.kind in ("number", "name", "date")}
+    marks: list[Mark] = []
+    inside = _sentences_in(passage, read)
+    for number in sorted(inside | {n for stem in anywhere for n in here.get(stem, ())}):
+        sentence = passage.sentences[number]
+        stretches = [each for each in read if each.start < sentence.end] if number in inside else ()
+        is_whole = any(
+            each.start <= sentence.start and sentence.end <= each.end for each in stretches
         )
-        shared = word.stem in said
-        decisive = word.kind in DECISIVE
-        if (inside and (shared or decisive)) or (
-            shared and word.kind in ("number", "name", "date")
-        ):
-            marks.append(Mark(word.span, word.kind, shared))
+        for word in passage.words_in(number):
+            kind, shared, differs = word.kind, word.stem in said, word.start in differing
+            if not (shared or differs or kind in DECISIVE):
+                continue
+            is_read = is_whole or any(
+                each.start <= word.start and word.end <= each.end for each in stretches
+            )
+            if not is_read and (not shared or kind not in ("number", "name", "date")):
+                continue
+            matched = shared and word.stem not in aligned.disputed
+            _add_mark(marks, Mark(word.span, kind, matched, differs))
     return tuple(marks)
+
+
+def _sentences_in(passage: ReadText, read: Sequence[Span]) -> set[int]:
+    """Number the sentences that touch any of some stretches."""
+    found: set[int] = set()
+    for span in read:
+        first = bisect_right(passage.sentences, span.start, key=lambda sentence: sentence.end)
+        past = bisect_left(passage.sentences, span.end, key=lambda sentence: sentence.start)
+        found.update(range(first, past))
+    return found
+
+
+def _add_mark(marks: list[Mark], mark: Mark) -> None:
+    """Keep marks apart: pairs of characters overlap where a script has no blanks."""
+    last = marks[-1] if marks else None
+    if last is None or last.span.end <= mark.span.start:
+        marks.append(mark)
+    elif mark.span.end > last.span.end:
+        marks[-1] = replace(last, span=Span(last.span.start, mark.span.end))

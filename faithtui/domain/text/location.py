@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 
 from faithtui.domain.conversation import Span
-
-_WORD = re.compile(r"\w+")
+from faithtui.domain.text.tokens import read_words
 
 
 def locate(piece: str, text: str) -> Span | None:
@@ -39,6 +38,10 @@ def closest(piece: str, texts: Sequence[str]) -> int:
     for position, text in enumerate(texts):
         if locate(piece, text) is not None:
             return position
-    words = set(_WORD.findall(piece.casefold()))
-    shares = [len(words & set(_WORD.findall(text.casefold()))) for text in texts]
+    words = _stems(piece)
+    shares = [len(words & _stems(text)) for text in texts]
     return shares.index(max(shares))
+
+
+def _stems(text: str) -> set[str]:
+    return {word.stem for word in read_words(text)}

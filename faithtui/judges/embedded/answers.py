@@ -30,16 +30,16 @@ from faithtui.domain.judging.tasks import (
     SupportAnswer,
     Task,
 )
-from faithtui.judges.embedded.overlap import Answer, Finding, judge_claim
-from faithtui.judges.embedded.reason_templates import conclusion, explanation, relevance
-from faithtui.judges.embedded.relevance import Messages, Relation
-from faithtui.judges.embedded.sentence_index import (
+from faithtui.domain.text.sentence_index import (
     Context,
     ReadSentence,
     read_context,
     read_sentence,
 )
-from faithtui.judges.embedded.sentences import SentenceKind, answer_sentences, sentence_spans
+from faithtui.domain.text.sentences import SentenceKind, answer_sentences, sentence_spans
+from faithtui.judges.embedded.overlap import Answer, Finding, judge_claim
+from faithtui.judges.embedded.reason_templates import conclusion, explanation, relevance
+from faithtui.judges.embedded.relevance import Messages, Relation
 from faithtui.judges.embedded.weights import AS_SHIPPED, Calibration
 
 _KEPT_CONTEXTS: Final = 16

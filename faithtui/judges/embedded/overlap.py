@@ -1,6 +1,6 @@
 """The overlap baseline: how much of a claim can be found in a context, as a probability.
 
-A dozen numbers about shared words go through a logistic regression whose signs were fixed before
+Eleven numbers about shared words go through a logistic regression whose signs were fixed before
 it was trained. It knows no language and no world: it sees which words, numbers and names of a claim
 occur in the context, and how close together. What it says is a heuristic, not an understanding.
 """
@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from faithtui.judges.embedded.contradictions import Clash
+from faithtui.domain.conversation import Span
+from faithtui.domain.text.alignment import matching_stems
+from faithtui.domain.text.contradictions import Clash
+from faithtui.domain.text.languages import MEASURED, are_comparable, language_of
+from faithtui.domain.text.sentence_index import MOST_EVIDENCE, Context, Unit
+from faithtui.domain.text.sentences import SentenceKind, answer_sentences
 from faithtui.judges.embedded.features import Comparison, compare
-from faithtui.judges.embedded.languages import MEASURED, are_comparable, language_of
-from faithtui.judges.embedded.sentence_index import MOST_EVIDENCE, Context, Unit
-from faithtui.judges.embedded.sentences import SentenceKind, Span, answer_sentences
 from faithtui.judges.embedded.weights import (
     AS_SHIPPED,
     Calibration,
@@ -82,8 +84,8 @@ def judge_claim(claim: str, context: Context, calibration: Calibration = AS_SHIP
         (compare("", context), 0)
     ]
     # The part with a clash decides, so its evidence and reason come first.
-    parts.sort(key=lambda part: part[0].clash is None)
-    clash = parts[0][0].clash
+    parts.sort(key=lambda part: part[0].alignment.clash is None)
+    clash = parts[0][0].alignment.clash
     languages = (language_of(claim), context.language())
     chance = recalibrated(chance_of([part for part, _ in parts], shipped_weights()), calibration)
     if clash is not None or not are_comparable(*languages):
@@ -92,8 +94,7 @@ def judge_claim(claim: str, context: Context, calibration: Calibration = AS_SHIP
     missing = tuple(
         Span(word.start + shift, word.end + shift)
         for part, shift in sorted(parts, key=lambda part: part[1])
-        for word, weight in zip(part.content, part.found, strict=True)
-        if not weight
+        for word in part.alignment.missing
     )
     reason = _reason([part for part, _ in parts], context, answer)
     return Finding(
@@ -109,15 +110,16 @@ def judge_claim(claim: str, context: Context, calibration: Calibration = AS_SHIP
 def chance_of(parts: Sequence[Comparison], weights: OverlapWeights) -> float:
     """Probability in [0, 1] that a claim of one or more sentences is supported: their mean.
 
-    A sentence that clashes counts `CLASH_CAP` at most, and so does a claim that holds one.
+    A sentence that clashes, or states what the context leaves open, counts `CLASH_CAP` at most; so
+    does a claim that holds one that clashes.
     """
     chances = [
-        min(chance, CLASH_CAP) if part.clash is not None else chance
+        min(chance, CLASH_CAP) if part.alignment.clash or part.alignment.disputed else chance
         for part in parts
         for chance in (_logistic(weights.log_odds(part.features)),)
     ]
     mean = sum(chances) / len(chances)
-    return min(mean, CLASH_CAP) if any(part.clash is not None for part in parts) else mean
+    return min(mean, CLASH_CAP) if any(part.alignment.clash is not None for part in parts) else mean
 
 
 def recalibrated(chance: float, calibration: Calibration) -> float:
@@ -141,20 +143,16 @@ def quoted(parts: Sequence[Comparison], context: Context) -> tuple[Evidence, ...
         (number, part)
         for rank in range(MOST_EVIDENCE)
         for part in parts
-        for number in part.best[rank : rank + 1]
+        for number in part.alignment.best[rank : rank + 1]
     ]
     chosen: dict[int, Evidence] = {}
     for number, part in ranked:
         if number in chosen or len(chosen) == MOST_EVIDENCE:
             continue
         unit = context.units[number]
-        stems = {word.stem for word in part.content}
-        prefixes = {word.prefix for word in part.content} - {""}
-        matched = tuple(
-            Span(word.start, word.end)
-            for word in unit.words
-            if word.stem in stems or word.prefix in prefixes
-        )
+        aligned = part.alignment
+        stems = matching_stems(aligned.content, aligned.lookups, context)
+        matched = tuple(word.span for word in unit.words if word.stem in stems)
         chosen[number] = Evidence(unit.source, unit.span, matched)
     return tuple(chosen.values())
 
@@ -167,17 +165,22 @@ def _reason(parts: Sequence[Comparison], context: Context, answer: Answer) -> st
     """One sentence or two made from the numbers."""
     if not context.units:
         return "There is no context to compare the claim with."
-    total = sum(len(part.content) for part in parts)
+    aligned = [part.alignment for part in parts]
+    total = sum(len(each.content) for each in aligned)
     if not total:
         return "The claim holds no word to compare."
-    found = sum(weight > 0 for part in parts for weight in part.found)
-    if parts[0].clash is not None:
-        reason = _clash_reason(parts[0].clash, parts[0], context.units[parts[0].best[0]])
+    found = sum(weight > 0 for each in aligned for weight in each.found)
+    clash = aligned[0].clash
+    if clash is not None:
+        reason = _clash_reason(clash, parts[0], context.units[aligned[0].best[0]])
     elif found < total:
-        reason = (
-            f"{found} of {total} content words are in the context; "
-            f"not found: {_missing_words(parts)}."
-        )
+        reason = f"{found} of {total} content words are in the context"
+        for words, name in (
+            (_named(parts, are_disputed=True), "only as one of several"),
+            (_named(parts, are_disputed=False), "not found"),
+        ):
+            reason += f"; {name}: {words}" if words else ""
+        reason += "."
     elif answer is Answer.YES:
         reason = f"All {total} content words are in the context."
     else:
@@ -211,13 +214,18 @@ def _clash_reason(clash: Clash, part: Comparison, unit: Unit) -> str:
     )
 
 
-def _missing_words(parts: Sequence[Comparison]) -> str:
-    """Missing words as the claim writes them, overlapping character pairs joined, each once."""
+def _named(parts: Sequence[Comparison], *, are_disputed: bool) -> str:
+    """Missing words as the claim writes them, overlapping character pairs joined, each once.
+
+    Args:
+        parts: Sentences of the claim.
+        are_disputed: Those that the context gives as one of several, or those it does not have.
+    """
     named: dict[str, None] = {}
     for part in parts:
         spans: list[tuple[int, int]] = []
-        for word, weight in zip(part.content, part.found, strict=True):
-            if weight:
+        for word in part.alignment.missing:
+            if (word.stem in part.alignment.disputed) is not are_disputed:
                 continue
             if spans and word.start < spans[-1][1]:
                 spans[-1] = (spans[-1][0], word.end)

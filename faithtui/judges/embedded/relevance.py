@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from faithtui.judges.embedded.sentence_index import Context
-from faithtui.judges.embedded.tokens import Word, read_words
+from faithtui.domain.text.sentence_index import Context
+from faithtui.domain.text.tokens import Word, read_words
 
 SERVES_FROM: Final = 0.15
 """Least score with which a statement serves a message.

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 from zlib import crc32
 
-VERSION: Final = "2"
+VERSION: Final = "3"
 """Goes up whenever the same question may get another answer."""
 WEIGHTS_FILE: Final = "overlap_weights.json"
 
@@ -25,7 +25,6 @@ SIGNS: Final = {
     "names_missing": -1,
     "names_far": -1,
     "first_person": -1,
-    "negation_added": -1,
     "number_clash": -1,
     "opposite_clash": -1,
     "negation_clash": -1,

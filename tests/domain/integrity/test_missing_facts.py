@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.integrity.missing_facts import DrawnTruths, LostFact, lost_facts
-from faithtui.domain.text.word_matching import read_text
+from faithtui.domain.text.texts import read_text
 
 RETURNS = (
     "The window is 30 days from delivery; gold and silver members get 45 days. A prepaid return "

@@ -1,5 +1,5 @@
 from faithtui.domain.integrity.phantom_claims import Origin, origin_of
-from faithtui.domain.text.word_matching import read_text
+from faithtui.domain.text.texts import read_text
 
 
 def origin(claim: str, answer: str, *before: str) -> Origin:
@@ -49,3 +49,21 @@ def test_a_claim_without_telling_words_is_no_phantom() -> None:
 
 def test_a_misspelt_word_is_found() -> None:
     assert origin("The colour is red.", "The color is red.").added == ()
+
+
+def test_a_claim_that_says_the_opposite_of_its_answer_is_a_phantom() -> None:
+    found = origin("The museum was closed.", "The museum was opened.")
+    assert found.is_phantom
+    assert [word.text for word in found.suspect] == ["closed"]
+
+
+def test_a_claim_that_leaves_a_negation_out_is_a_phantom_without_a_word_of_its_own() -> None:
+    found = origin("The museum opens on Monday.", "The museum does not open on Monday.")
+    assert found.is_phantom
+    assert found.suspect == ()
+
+
+def test_one_of_several_is_neither_found_nor_added() -> None:
+    found = origin("It was founded in 1923.", "It was founded in 1923 or 1932.")
+    assert stems(found.disputed) == ["#1923"]
+    assert not found.is_phantom

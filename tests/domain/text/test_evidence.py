@@ -10,7 +10,7 @@ from faithtui.domain.text.evidence import (
     place_of,
     rank_passages,
 )
-from faithtui.domain.text.word_matching import read_text
+from faithtui.domain.text.texts import read_text
 from tests.effort import times_reading
 
 RETURNS = (
@@ -119,14 +119,14 @@ def test_an_excerpt_without_need_begins_at_the_beginning() -> None:
 @given(TEXTS)
 def test_words_and_sentences_stay_inside_the_text_and_in_order(text: str) -> None:
     read = read_text(text)
-    for spans in (read.sentences, tuple(word.span for word in read.words)):
-        end = 0
-        for span in spans:
-            assert end <= span.start < span.end <= len(text)
-            end = span.end
-    assert "".join(text[s.start : s.end] for s in read.sentences).split() == text.split() or any(
-        character in text for character in ".!?。\n'"
-    )
+    end = 0
+    for sentence in read.sentences:
+        assert end <= sentence.start < sentence.end <= len(text)
+        end = sentence.end
+    start = 0
+    for word in read.words:  # pairs of characters overlap where a script has no blanks
+        assert start <= word.start < word.end <= len(text)
+        start = word.start
 
 
 @given(TEXTS, st.lists(TEXTS, max_size=4), TEXTS)
@@ -171,7 +171,7 @@ def test_numbers_dates_and_names_that_clash_are_told() -> None:
     for claim, kind in (
         ("The label costs $7.50.", "number"),
         ("The label costs money from May 2024 on.", "date"),
-        ("The label costs a gold member of Umbrella money.", "name"),
+        ("The customer is a gold member of Umbrella.", "name"),
     ):
         (found,) = rank(claim, FEES)
         assert kind in found.differs, claim

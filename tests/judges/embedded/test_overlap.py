@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.judges.embedded.contradictions import ClashKind, find_clash
+from faithtui.domain.conversation import Span
+from faithtui.domain.text.contradictions import ClashKind, find_clash
+from faithtui.domain.text.sentence_index import Context, common_length, read_context
+from faithtui.domain.text.sentences import sentence_spans
+from faithtui.domain.text.tokens import read_stems, read_words, stem
+from faithtui.domain.text.word_lists import IRREGULAR, OPPOSITE_PAIRS
 from faithtui.judges.embedded.features import compare
 from faithtui.judges.embedded.overlap import (
     CLASH_CAP,
@@ -15,11 +20,7 @@ from faithtui.judges.embedded.overlap import (
     judge_claim,
     recalibrated,
 )
-from faithtui.judges.embedded.sentence_index import Context, common_length, read_context
-from faithtui.judges.embedded.sentences import Span, sentence_spans
-from faithtui.judges.embedded.tokens import read_stems, read_words, stem
 from faithtui.judges.embedded.weights import FEATURES, shipped_weights
-from faithtui.judges.embedded.word_lists import IRREGULAR, OPPOSITE_PAIRS
 
 LIGHTHOUSE = (
     "The lighthouse of Marrow Point was finished in 1884. It stands 41 metres above the sea. "
@@ -86,7 +87,7 @@ def test_a_number_said_elsewhere_of_the_same_thing_is_no_contradiction() -> None
         ("It was sold to a Swedish bank.", "It was sold to a Danish bank.", ClashKind.OPPOSITE),
         ("The pier was opened in May.", "The pier was opened in July.", ClashKind.DATE),
         ("The second bridge was sold.", "The third bridge was sold.", ClashKind.DATE),
-        ("It opened in 1931.", "It opened in 1930.", ClashKind.NUMBER),
+        ("It opened in 1931.", "It opened in 1930.", ClashKind.DATE),
         ("The pass is not open in winter.", "The pass is open in winter.", ClashKind.NEGATION),
         ("The pass is open in winter.", "The pass isn't open in winter.", ClashKind.NEGATION),
         (
@@ -350,7 +351,6 @@ def test_the_probability_is_the_calibrated_logistic_of_the_features() -> None:
             "names_far",
         ),
         ("It stands above my sea.", "first_person"),
-        ("It never stands above the sea.", "negation_added"),
     ],
 )
 def test_each_weakness_shows_in_its_feature(claim: str, feature: str) -> None:

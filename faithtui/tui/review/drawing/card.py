@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from faithtui.domain.conversation import Span
 from faithtui.domain.integrity.phantom_claims import Origin, origin_of
 from faithtui.domain.text.evidence import place_of
-from faithtui.domain.text.word_matching import ReadText, Word
+from faithtui.domain.text.texts import ReadText
+from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.review.drawing.claims import passage_name, passages_of
 from faithtui.tui.review.drawing.evidence import ReadView, joined_line, read_claim
@@ -109,12 +110,17 @@ def _said_in(
 
 def _origin(claim: ReadText, origin: Origin, name: str) -> list[Piece]:
     """Say which words of a claim its text has, which come from earlier, and which from nowhere."""
-    if origin.is_phantom:
+    if origin.is_phantom and not origin.suspect:
+        pieces = [Piece(f"phantom? the {name} denies it", "warn strong")]
+    elif origin.is_phantom:
         pieces = [Piece(f"phantom? not in the {name}: ", "warn strong")]
-        pieces.append(_listed(claim, origin.added, "warn"))
+        pieces.append(_listed(claim, origin.suspect, "warn"))
     elif origin.added:
         pieces = [Piece(f"not word for word in the {name}; added: ", "quiet")]
         pieces.append(_listed(claim, origin.added, "warn"))
+    elif origin.disputed:
+        pieces = [Piece(f"only as one of several in the {name}: ", "quiet")]
+        pieces.append(_listed(claim, origin.disputed, "warn"))
     elif origin.resolved:
         pieces = [Piece(f"not word for word in the {name}; nothing added", "quiet")]
     else:

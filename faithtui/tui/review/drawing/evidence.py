@@ -19,7 +19,9 @@ from faithtui.domain.text.evidence import (
     place_of,
     rank_passages,
 )
-from faithtui.domain.text.word_matching import DECISIVE, ReadText, read_text, weights_of
+from faithtui.domain.text.sentence_index import holds
+from faithtui.domain.text.texts import ReadText, read_text, weights_of
+from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui.review.drawing.images import image_lines, image_numbers
@@ -280,7 +282,7 @@ def _with_lost(ranked: RankedPassage, lost: Sequence[LostFact], passage: ReadTex
             continue
         quotes.append(Quote(span, None))
         for word in passage.words_in(fact.sentence):
-            if word.kind in DECISIVE and span.start <= word.span.start < span.end:
+            if word.kind in DECISIVE and span.start <= word.start < span.end:
                 marks.setdefault(word.span, Mark(word.span, word.kind, False))
     return replace(
         ranked,
@@ -300,12 +302,19 @@ def lost_for(
     facts = () if view.blind else read.lost.get(document, ())
     if not facts:
         return ()
-    stems = read.documents[document].stems
+    holders = read.documents[document].index.holders
     weights = weights_of(read_claim(claim).words)
     total = sum(weights.values()) or 1
     near: list[tuple[float, LostFact]] = []
     for fact in facts:
-        share = sum(weights[stem] for stem in weights.keys() & stems[fact.sentence]) / total
+        share = (
+            sum(
+                weight
+                for stem, weight in weights.items()
+                if holds(holders.get(stem, ()), fact.sentence)
+            )
+            / total
+        )
         if share >= (LOST_FROM if fact.kinds else _UNSPOKEN_FROM):
             near.append((share, fact))
     near.sort(key=lambda each: (-each[0], each[1].sentence))
@@ -441,7 +450,8 @@ def marked(passage: PassageView, part: Span, *, one_line: bool = False) -> list[
             pieces.append(Piece("«", f"{opening[start]} strong"))
         mark = marks.get(start)
         if mark is not None:
-            look = f"{look} {'mark' if mark.kind in DECISIVE else 'strong'}"
+            is_telling = mark.clashes or mark.kind in DECISIVE
+            look = f"{look} {'mark' if is_telling else 'strong'}"
         pieces.append(make(text[start:end], look.strip()))
         if end in closing:
             pieces.append(Piece("»", f"{closing[end]} strong"))

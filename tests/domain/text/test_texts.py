@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.word_matching import missing_stems, read_text, spelt_alike, weights_of
+from faithtui.domain.text.spelling import missing_stems, spelt_alike
+from faithtui.domain.text.texts import read_text, weights_of
 from tests.effort import times_reading
 
 
@@ -13,15 +14,16 @@ def words(text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "stem", "kind"),
     [
-        ("It takes 1,000 days.", "1000", "number"),
-        ("It takes thirty days.", "30", "number"),
-        ("It takes 45% of it.", "45", "number"),
-        ("It was in 1987.", "1987", "date"),
-        ("It was on 2024-05-01.", "2024-05-01", "date"),
-        ("It was on 1/5/2024.", "1/5/2024", "date"),
-        ("It is in February.", "feb", "date"),
-        ("It is on 3 May.", "may", "date"),
-        ("It is on Tuesday.", "tue", "date"),
+        ("It takes 1,000 days.", "#1000", "number"),
+        ("It takes thirty days.", "#30", "number"),
+        ("It takes 45% of it.", "#45", "number"),
+        ("It was in 1987.", "#1987", "date"),
+        ("It was on 2024-05-01.", "#may", "date"),
+        ("It was in nineteen eighty-seven.", "#1987", "date"),
+        ("It was on 1/5/2024.", "#2024", "date"),
+        ("It is in February.", "februari", "date"),
+        ("It is on 3 May.", "#may", "date"),
+        ("It is on Tuesday.", "tuesdai", "date"),
         ("It is in Berlin.", "berlin", "name"),
         ("It isn't so.", "isn't", "negation"),
         ("It has never been.", "never", "negation"),
@@ -38,7 +40,7 @@ def test_may_alone_is_no_date() -> None:
 
 def test_numbers_are_equal_however_they_are_written() -> None:
     said = {word.stem for word in read_text("thirty, 30, 30% and 30.").words if word.weight}
-    assert said == {"30"}
+    assert said == {"#30"}
 
 
 @pytest.mark.parametrize(
@@ -67,12 +69,12 @@ def test_a_word_that_opens_a_sentence_is_no_name(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("Paris. It is in Paris.", "pari"),
-        ("Paris is in France; Paris is large.", "pari"),
+        ("Paris. It is in Paris.", "paris"),
+        ("Paris is in France; Paris is large.", "paris"),
         ("UPS takes it.", "ups"),
-        ("YouTube has it.", "youtube"),
+        ("YouTube has it.", "youtub"),
         ("O'Neil has it.", "o'neil"),
-        ("iPhone has it.", "iphone"),
+        ("iPhone has it.", "iphon"),
         ("Covid19 was it.", "covid"),
         ("It was called Mr. Smith by Smith.", "smith"),
     ],
@@ -100,11 +102,9 @@ def test_negations_and_stop_words_weigh_nothing() -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("aB1 .,!?\n'。見 not5%-/"), max_size=80))
-def test_every_word_of_a_sentence_is_in_it_and_none_is_lost(text: str) -> None:
+def test_every_word_of_a_sentence_is_in_it_and_in_the_index(text: str) -> None:
     read = read_text(text)
-    assert len(read.runs) == len(read.stems) == len(read.sentences)
     for index, span in enumerate(read.sentences):
         for word in read.words_in(index):
-            assert span.start <= word.span.start
-            assert word.stem in read.stems[index]
-    assert sum(len(read.words_in(index)) for index in range(len(read.runs))) == len(read.words)
+            assert span.start <= word.start < word.end <= span.end
+            assert index in read.index.holders[word.stem]

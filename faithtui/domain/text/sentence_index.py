@@ -8,13 +8,17 @@ import math
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from faithtui.judges.embedded.languages import language_of
-from faithtui.judges.embedded.sentences import Span, sentence_spans
-from faithtui.judges.embedded.tokens import Word, prefix_of, read_stems, read_words
+from faithtui.domain.conversation import Span
+from faithtui.domain.text.languages import language_of
+from faithtui.domain.text.sentences import sentence_spans
+from faithtui.domain.text.spelling import is_spellable, nearly_spelt, spellable
+from faithtui.domain.text.tokens import Word, prefix_of, read_stems, read_words, stem
+from faithtui.domain.text.word_lists import CURRENCIES
 
 _PREFIX_WEIGHT: Final = 0.7
 """A word whose stem has at least six letters counts so much when only its first five are found."""
@@ -31,6 +35,8 @@ Source: docs/judges/offline.md, "Evidence": on WiCE 0.3 to 0.5 do equally well, 
 """
 _COMPARED: Final = 12
 """Sentences whose word order and neighbours are looked at: those with most matched weight."""
+_CURRENCY_STEMS: Final = {sign: stem(name) for sign, name in CURRENCIES.items()}
+"""A sentence with "$5" holds "dollars" too."""
 _LANGUAGE_UNITS: Final = 30
 """Sentences that are looked at for the language of a context."""
 
@@ -110,12 +116,13 @@ class Context:
     units: list[Unit] = field(default_factory=list)
     holders: dict[str, list[int]] = field(default_factory=dict)
     """Stem to the units that hold it, ascending."""
-    bigrams: set[tuple[str, str]] = field(default_factory=set)
-    """Neighbouring stems within a sentence."""
     numbers: list[Word] = field(default_factory=list)
     """One word per different number."""
+    _bigrams: set[tuple[str, str]] | None = None
     _prefixes: dict[str, list[str]] | None = None
     """First five letters to the stems of at least six that begin so; made when first asked for."""
+    _spellable: Mapping[str, Sequence[str]] | None = None
+    """Stems that others may be misspelt forms of; made when first asked for."""
     _language: tuple[str | None] | None = None
     """What `language` says, once it was asked."""
 
@@ -127,28 +134,60 @@ class Context:
             if word.stem not in self.holders:
                 self.numbers.append(word)
         holders = self.holders
-        for stem in set(sentence.stems):
-            units = holders.get(stem)
+        stems = set(sentence.stems)
+        if sentence.numbers:
+            stems.update(
+                _CURRENCY_STEMS[each.unit]
+                for each in sentence.numbers
+                if each.unit in _CURRENCY_STEMS
+            )
+        for each in stems:
+            units = holders.get(each)
             if units is None:
-                holders[stem] = [number]
+                holders[each] = [number]
             else:
                 units.append(number)
-        self.bigrams.update(pairwise(sentence.stems))
-        self._prefixes = self._language = None
+        self._bigrams = self._prefixes = self._spellable = self._language = None
+
+    def extend(self, source: int, other: "Context") -> None:
+        """Take in all sentences of a context as those of passage number `source`."""
+        before = len(self.units)
+        self.units += (Unit(source, unit.sentence) for unit in other.units)
+        self.numbers += (word for word in other.numbers if word.stem not in self.holders)
+        for each, numbers in other.holders.items():
+            self.holders.setdefault(each, []).extend([before + number for number in numbers])
+        self._bigrams = self._prefixes = self._spellable = self._language = None
+
+    @property
+    def bigrams(self) -> AbstractSet[tuple[str, str]]:
+        """Neighbouring stems within a sentence."""
+        if self._bigrams is None:
+            self._bigrams = set()
+            for unit in self.units:
+                self._bigrams.update(pairwise(unit.stems))
+        return self._bigrams
 
     def find(self, word: Word) -> Lookup:
         """How well a word is found, in {0, 0.7, 1}, and the units it is found in, ascending."""
         if (units := self.holders.get(word.stem)) is not None:
             return 1.0, units
-        prefix = word.prefix
-        if not prefix:
-            return 0.0, ()
-        alike = self._stems_with(prefix)
+        alike = self.resembling(word)
         if not alike:
             return 0.0, ()
         if len(alike) == 1:
             return _PREFIX_WEIGHT, self.holders[alike[0]]
-        return _PREFIX_WEIGHT, sorted({unit for stem in alike for unit in self.holders[stem]})
+        return _PREFIX_WEIGHT, sorted({unit for each in alike for unit in self.holders[each]})
+
+    def resembling(self, word: Word) -> Sequence[str]:
+        """Stems that may be a word which is nowhere: they begin so, or are nearly spelt so."""
+        prefix = word.prefix
+        if prefix and (alike := self._stems_with(prefix)):
+            return alike
+        if not is_spellable(word.stem):
+            return ()
+        if self._spellable is None:
+            self._spellable = spellable(self.holders)
+        return nearly_spelt(word.stem, self._spellable)
 
     def rarity(self, units: Sequence[int]) -> float:
         """Weight of a word by how few sentences hold it: log(1 + sentences / holders)."""
@@ -166,9 +205,9 @@ class Context:
     def _stems_with(self, prefix: str) -> Sequence[str]:
         if self._prefixes is None:
             prefixes: dict[str, list[str]] = {}
-            for stem in self.holders:
-                if found := prefix_of(stem):
-                    prefixes.setdefault(found, []).append(stem)
+            for each in self.holders:
+                if found := prefix_of(each):
+                    prefixes.setdefault(found, []).append(each)
             self._prefixes = prefixes
         return self._prefixes.get(prefix, ())
 
@@ -191,6 +230,71 @@ def common_length(claim: Sequence[str], sentence: Iterable[str]) -> int:
     return _common_length(_places(claim), len(claim), sentence)
 
 
+@dataclass(frozen=True, slots=True)
+class SentenceScores:
+    """How much of a claim each sentence of a context holds."""
+
+    held: Mapping[int, float]
+    """For each unit that holds any of its words, their weight: the rarer, the more."""
+    _bits: Mapping[int, int]
+    """For each of those units the positions of the words, as bits."""
+    _strengths: Sequence[float]
+    """For each word, its weight times how well it is found."""
+    _stems: Sequence[str]
+    """All words of the claim, for word order."""
+    _context: Context
+
+    def worths(self, numbers: Iterable[int]) -> dict[int, tuple[float, float]]:
+        """What orders units, and the share of the claim's words they hold in the claim's order.
+
+        Weight, word order, and what a unit beside one holds that it lacks. Of more than a dozen
+        units only those with most weight.
+        """
+        candidates = sorted(numbers, key=lambda number: (-self.held[number], number))[:_COMPARED]
+        places, count = _places(self._stems), len(self._stems)
+        units = self._context.units
+        worths = {}
+        for number in candidates:
+            order = _common_length(places, count, units[number].stems) / count
+            beside = self._held_beside(number)
+            worth = self.held[number] + _NEIGHBOUR_WEIGHT * beside + _ORDER_WEIGHT * order
+            worths[number] = worth, order
+        return worths
+
+    def _held_beside(self, number: int) -> float:
+        beside = 0
+        units = self._context.units
+        for other in (number - 1, number + 1):
+            if other in self._bits and units[other].source == units[number].source:
+                beside |= self._bits[other]
+        beside &= ~self._bits[number]
+        if not beside:
+            return 0.0
+        return sum(
+            strength for position, strength in enumerate(self._strengths) if beside >> position & 1
+        )
+
+
+def sentence_scores(
+    stems: Sequence[str], lookups: Sequence[Lookup], context: Context
+) -> SentenceScores:
+    """Weigh the sentences of a context by the words of a claim they hold.
+
+    Args:
+        stems: All words of the claim, for word order.
+        lookups: What `Context.find` said of each of its content words.
+        context: Where they were looked up.
+    """
+    strengths = [strength * context.rarity(units) for strength, units in lookups]
+    held: defaultdict[int, float] = defaultdict(float)
+    bits: defaultdict[int, int] = defaultdict(int)
+    for position, ((_, units), strength) in enumerate(zip(lookups, strengths, strict=True)):
+        for number in units:
+            held[number] += strength
+            bits[number] |= 1 << position
+    return SentenceScores(held, bits, strengths, stems, context)
+
+
 def choose_evidence(
     stems: Sequence[str], lookups: Sequence[Lookup], context: Context
 ) -> tuple[tuple[int, ...], float]:
@@ -205,53 +309,28 @@ def choose_evidence(
         Numbers of at most three units, the best first, () when no word was found; and the share of
         the claim's words, in [0, 1], that the best unit holds in the claim's order.
     """
-    weights = [context.rarity(units) for _, units in lookups]
-    scores: defaultdict[int, float] = defaultdict(float)
-    held: defaultdict[int, int] = defaultdict(int)  # unit to the positions it holds, as bits
-    for position, ((strength, units), weight) in enumerate(zip(lookups, weights, strict=True)):
-        for number in units:
-            scores[number] += strength * weight
-            held[number] |= 1 << position
-    if not scores:
+    scores = sentence_scores(stems, lookups, context)
+    if not scores.held:
         return (), 0.0
-    candidates = sorted(scores, key=lambda number: (-scores[number], number))[:_COMPARED]
-    places, count = _places(stems), len(stems)
-    orders = {
-        number: _common_length(places, count, context.units[number].stems) / count
-        for number in candidates
-    }
-
-    def worth(number: int) -> float:
-        beside = 0
-        for other in (number - 1, number + 1):
-            if other in held and context.units[other].source == context.units[number].source:
-                beside |= held[other]
-        beside &= ~held[number]
-        told = sum(
-            strength * weight
-            for position, ((strength, _), weight) in enumerate(zip(lookups, weights, strict=True))
-            if beside >> position & 1
-        )
-        return scores[number] + _NEIGHBOUR_WEIGHT * told + _ORDER_WEIGHT * orders[number]
-
-    worths = {number: worth(number) for number in candidates}
-    first = min(candidates, key=lambda number: (-worths[number], number))
+    worths = scores.worths(scores.held)
+    first = min(worths, key=lambda number: (-worths[number][0], number))
     chosen = [first]
     left = {
         position for position, (_, units) in enumerate(lookups) if units and not holds(units, first)
     }
+    weights = [context.rarity(units) for _, units in lookups]
     total = sum(weights)
     while left and len(chosen) < MOST_EVIDENCE:
         gains: defaultdict[int, float] = defaultdict(float)
         for position in left:
             for number in lookups[position][1]:
                 gains[number] += lookups[position][0] * weights[position]
-        following = min(gains, key=lambda number: (-gains[number], -scores[number], number))
+        following = min(gains, key=lambda number: (-gains[number], -scores.held[number], number))
         if gains[following] < _LEAST_GAIN * total:
             break
         chosen.append(following)
         left = {position for position in left if not holds(lookups[position][1], following)}
-    return tuple(chosen), orders[first]
+    return tuple(chosen), worths[first][1]
 
 
 def holds(units: Sequence[int], number: int) -> bool:
@@ -263,16 +342,16 @@ def holds(units: Sequence[int], number: int) -> bool:
 def _places(stems: Sequence[str]) -> dict[str, int]:
     """Stem to the positions it stands at, as bits."""
     places: dict[str, int] = {}
-    for position, stem in enumerate(stems):
-        places[stem] = places.get(stem, 0) | 1 << position
+    for position, each in enumerate(stems):
+        places[each] = places.get(each, 0) | 1 << position
     return places
 
 
 def _common_length(places: Mapping[str, int], count: int, sentence: Iterable[str]) -> int:
     everything = (1 << count) - 1
     row = everything
-    for stem in sentence:
-        if stem in places:
-            matching = row & places[stem]
+    for each in sentence:
+        if each in places:
+            matching = row & places[each]
             row = ((row + matching) | (row - matching)) & everything
     return count - row.bit_count()

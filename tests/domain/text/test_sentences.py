@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.judges.embedded.sentences import SentenceKind, answer_sentences, sentence_spans
+from faithtui.domain.text.sentences import SentenceKind, answer_sentences, sentence_spans
 
 GOLD = json.loads(
     (Path(__file__).parents[3] / "fixtures" / "sentences" / "awkward.json").read_text("utf-8")

@@ -1,7 +1,7 @@
-"""Word lists of the overlap baseline. English, written by hand for this project.
+"""Word lists of the word engine. English, written by hand for this project.
 
 Lists are space-separated text because that is how they are read and corrected. Words are looked up
-by their stem (see `words.stem`) where the list says so, by their lower-case form elsewhere.
+by their stem (see `tokens.stem`) where the list says so, by their lower-case form elsewhere.
 """
 
 from typing import Final
@@ -33,14 +33,28 @@ STOP_WORDS: Final = _set(
 )
 """Lower-case forms that carry no content of their own."""
 
+FOREIGN_STOP_WORDS: Final = _set("das der ein eine est et les oder que sind und une")
+"""The same of other languages, as far as they are no English words."""
+
 NEGATIONS: Final = _set(
     """
     not no never none nobody nothing nowhere neither nor without cannot n't can't don't doesn't
     didn't isn't aren't wasn't weren't won't wouldn't couldn't shouldn't hasn't haven't hadn't
-    mustn't needn't
+    mustn't needn't jamais kein keine keinen nicht nie nunca ohne
     """
 )
-"""Lower-case forms that turn a statement round."""
+"""Lower-case forms that turn a statement round; of other languages, what is not English."""
+
+CONDITIONS: Final = _set(
+    "unless except excluding if until provided only außer falls salvo sauf sofern"
+)
+"""Lower-case forms that limit a statement."""
+
+EXCEPTIONS: Final = _set("unless except excluding außer sauf salvo")
+"""Those of them that take something out of what is said."""
+
+ABSOLUTE: Final = _set("always never every all must entire entirely")
+"""Lower-case forms that allow of no exception. "Each" and "any" are said of what is left, too."""
 
 BENDS_NEGATION: Final = _set(
     "only until just necessarily always avoid if whether unless ensure verify check sure should"
@@ -61,6 +75,13 @@ HEDGES: Final = _set(
     "up some close"
 )
 """Lower-case forms that make the number after them approximate."""
+
+TITLES: Final = _set(
+    "mr mrs ms miss dr doctor prof professor sir lord lady dame king queen prince princess emperor "
+    "president chancellor premier prime minister senator governor mayor judge justice general "
+    "colonel captain major admiral pope bishop saint st reverend chairman director chief coach"
+)
+"""Lower-case forms that stand before a name or for it."""
 
 NUMBER_WORDS: Final[dict[str, int]] = {
     word: value
@@ -93,12 +114,47 @@ SCALES: Final[dict[str, float]] = {
 
 PERCENT_WORDS: Final = _set("percent percentage pct")
 
-EXCLUSIVE: Final = (
-    _set("january february march april may june july august september october november december"),
-    _set("monday tuesday wednesday thursday friday saturday sunday"),
-    _set("first second third fourth fifth sixth seventh eighth ninth tenth"),
+CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
+"""Signs before a number, with the word that stands behind it instead."""
+
+UNITS: Final[dict[str, str]] = dict(
+    pair.split(":")
+    for pair in _entries(
+        """
+        km:kilometer m:meter cm:centimeter mm:millimeter ft:foot mi:mile kg:kilogram g:gram
+        mg:milligram lb:pound lbs:pound oz:ounce l:liter ml:milliliter h:hour hr:hour hrs:hour
+        min:minute mins:minute sec:second secs:second usd:dollar eur:euro gbp:pound
+        """
+    )
 )
-"""Sets of lower-case forms of which one date or rank takes only one."""
+"""Short forms directly behind a number, with what they are short for."""
+
+MONTHS: Final = tuple(
+    _entries(
+        "january february march april may june july august september october november december"
+    )
+)
+MONTHS_SHORT: Final[dict[str, str]] = {name[:3]: name for name in MONTHS} | {"sept": "september"}
+"""Short forms beside a number; `may` is long and short."""
+WEEKDAYS: Final = tuple(_entries("monday tuesday wednesday thursday friday saturday sunday"))
+BEFORE_MONTHS: Final = _set(
+    "in of since until till by during from to last next early late mid this every and or between "
+    "through before after"
+)
+"""Lower-case forms behind which a capitalised "May" is the month."""
+
+ORDINALS: Final[dict[str, int]] = {
+    word: value
+    for value, word in enumerate(
+        _entries(
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+            "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+        ),
+        start=1,
+    )
+}
+"""Ranks written as words."""
+
 
 EXCLUSIVE_KINDS: Final = (
     _set("seconds minutes hours days weeks months years decades centuries"),

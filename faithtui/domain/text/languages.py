@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from faithtui.judges.embedded.word_lists import STOP_WORDS
+from faithtui.domain.text.word_lists import STOP_WORDS
 
 _LOOKED_AT: Final = 1_000
 """Characters of a text that are looked at; small words come often."""
@@ -82,7 +82,7 @@ _SMALL_WORDS: Final = {
     "Vietnamese": "và của là có được trong cho một những các với không này đã người để khi từ",
 }
 MEASURED: Final = "English"
-"""The language the embedded judge was measured on."""
+"""The language the words were measured on."""
 
 
 def language_of(text: str) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-import sentencex  # type: ignore[import-untyped]  # it ships no types
+from faithtui.domain.conversation import Span
 
 _LONGEST: Final = 1_000
 """A longer sentence is cut at a blank: nobody reads it as one, and comparing costs its square."""
@@ -59,19 +59,6 @@ class SentenceKind(StrEnum):
     """Greeting, thanks, an offer to help, a bare yes or no."""
     HEADING = "heading"
     """A title, the line that leads in a list, or a list marker that stands alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A range of characters of a text."""
-
-    start: int
-    end: int
-    """Past its last character; always larger than `start`."""
-
-    def of(self, text: str) -> str:
-        """The characters of `text` in this range."""
-        return text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +201,8 @@ def _boundaries(text: str, start: int, end: int) -> list[tuple[int, int]]:
         piece = _UNSPLITTABLE.sub(" ", piece)
     elif _ASCII_STOP.search(piece) is None:
         return [(start, end)]
+    import sentencex  # type: ignore[import-untyped]  # it ships no types, and takes long to import
+
     try:
         found = sentencex.get_sentence_boundaries("en", piece)
     except BaseException as error:  # a panic in Rust is a BaseException whose class has no import

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.judges.embedded.languages import MEASURED, are_comparable, language_of
+from faithtui.domain.text.languages import MEASURED, are_comparable, language_of
 
 
 @pytest.mark.parametrize(

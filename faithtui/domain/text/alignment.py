@@ -1,0 +1,188 @@
+"""A claim held against a text: where its words are, which sentences hold it, where it clashes.
+
+The only place where that is decided. The evidence pane, the integrity checks and the embedded judge
+draw their conclusions from what is found here, so that no two of them read the same words
+differently.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from faithtui.domain.text.contradictions import (
+    Clash,
+    ClashKind,
+    alternatives,
+    find_clash,
+    is_hedged_match,
+)
+from faithtui.domain.text.numbers import is_near
+from faithtui.domain.text.sentence_index import Context, Lookup, choose_evidence, holds
+from faithtui.domain.text.tokens import Word
+from faithtui.domain.text.word_lists import HEDGES
+
+AGREEING_SHARE: Final = 0.6
+"""Share of the other content words that a clashing sentence must hold."""
+_STRICT_SHARE: Final = 0.75
+"""The same where a name clashes or an exception is made: sentences about somebody else, and about
+something more, are frequent."""
+_STRICT: Final = frozenset({ClashKind.NAME, ClashKind.CONDITION})
+_ELSEWHERE_SHARE: Final = 0.34
+"""Share of those words that another sentence must hold to say the clashing word of the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """A claim of one sentence beside a context."""
+
+    words: tuple[Word, ...]
+    content: tuple[Word, ...]
+    """Words that were looked up: content words, or all when there are none."""
+    lookups: tuple[Lookup, ...]
+    """For each of `content`, how well it is found and in which units."""
+    found: tuple[float, ...]
+    """For each of `content`, how well it is found, in {0, 0.7, 1}; 0 for what is disputed."""
+    disputed: frozenset[str]
+    """Stems of numbers and dates that the context gives only as one of several."""
+    best: tuple[int, ...]
+    """Numbers of the units that hold most of the claim, the best first; at most three."""
+    common_order: float
+    """Share of the claim's words, in [0, 1], that the best unit holds in the claim's order."""
+    clash: Clash | None
+    """With the best unit."""
+
+    @property
+    def missing(self) -> tuple[Word, ...]:
+        """Content words that are not found, in order."""
+        return tuple(
+            word for word, weight in zip(self.content, self.found, strict=True) if not weight
+        )
+
+
+def align(words: Sequence[Word], context: Context) -> Alignment:
+    """Hold a claim of one sentence against a context."""
+    content = content_of(words)
+    lookups = tuple(context.find(word) for word in content)
+    best, common_order = choose_evidence([word.stem for word in words], lookups, context)
+    disputed = find_disputed(words, content, lookups, context)
+    return Alignment(
+        tuple(words),
+        content,
+        lookups,
+        tuple(
+            0.0 if word.stem in disputed else strength
+            for word, (strength, _) in zip(content, lookups, strict=True)
+        ),
+        disputed,
+        best,
+        common_order,
+        clash_with(words, content, lookups, best[0], context) if best else None,
+    )
+
+
+def content_of(words: Sequence[Word]) -> tuple[Word, ...]:
+    """Choose the words of a claim that are looked up: content words, or all when there are none."""
+    return tuple(word for word in words if word.is_content) or tuple(words)
+
+
+def matching_stems(
+    content: Sequence[Word], lookups: Sequence[Lookup], context: Context
+) -> set[str]:
+    """Stems of a context that stand for words of a claim: the same, or what is taken for them."""
+    found = {word.stem for word in content}
+    for word, (strength, _) in zip(content, lookups, strict=True):
+        if 0 < strength < 1:
+            found.update(context.resembling(word))
+    return found
+
+
+def find_disputed(
+    words: Sequence[Word], content: Sequence[Word], lookups: Sequence[Lookup], context: Context
+) -> frozenset[str]:
+    """Stems of a claim's numbers and dates that a context gives only as one of several.
+
+    What the claim itself gives as one of several is not disputed.
+    """
+    if "or" not in context.holders:
+        return frozenset()
+    offered = alternatives(words)
+    return frozenset(
+        word.stem
+        for word, (_, units) in zip(content, lookups, strict=True)
+        if word.kind in ("number", "date") and units and word.stem not in offered
+        if all(word.stem in alternatives(context.units[each].words) for each in units)
+    )
+
+
+def clash_with(
+    words: Sequence[Word],
+    content: Sequence[Word],
+    lookups: Sequence[Lookup],
+    number: int,
+    context: Context,
+) -> Clash | None:
+    """The clash of a claim with one sentence, when the rest of the claim is there.
+
+    Args:
+        words: Of the claim.
+        content: Those that were looked up.
+        lookups: What was found of each.
+        number: The sentence, as a unit of the context.
+        context: Where they were looked up; what another sentence of it says as well is no clash.
+    """
+    clash = find_clash(words, context.units[number].words)
+    if clash is None:
+        return None
+    claimed, found = clash.claimed, clash.found
+    others = [
+        units
+        for word, (_, units) in zip(content, lookups, strict=True)
+        if word is not claimed and word not in clash.with_claimed
+    ]
+    agreeing = sum(holds(units, number) for units in others)
+    share = _STRICT_SHARE if clash.kind in _STRICT else AGREEING_SHARE
+    if agreeing < share * len(others) or not agreeing:
+        return None
+    if claimed is None or found is None or clash.kind is ClashKind.CONDITION:
+        return clash
+    if clash.kind is ClashKind.NAME and _are_one_name(claimed, found, words, context):
+        return None
+    before = words[: words.index(claimed)][-2:]
+    is_hedged = any(word.text in HEDGES for word in before)
+    if is_hedged and are_near(claimed, found):
+        return None
+    is_said_elsewhere = any(
+        sum(holds(units, other) for units in others) >= _ELSEWHERE_SHARE * agreeing
+        for other in context.holders.get(claimed.stem, ())
+    )
+    return None if is_said_elsewhere else clash
+
+
+def _are_one_name(one: Word, other: Word, words: Sequence[Word], context: Context) -> bool:
+    """Whether two names stand beside each other somewhere: first name and surname of one person."""
+    pairs = {(one.stem, other.stem), (other.stem, one.stem)}
+    own = pairwise(word.stem for word in words)
+    return not pairs.isdisjoint(own) or not pairs.isdisjoint(context.bigrams)
+
+
+def are_near(one: Word, other: Word) -> bool:
+    """Whether "about" lets two numbers pass as one. Years have no such latitude."""
+    if one.number is None or other.number is None or one.is_year or other.is_year:
+        return False
+    return is_near(one.number, other.number)
+
+
+def is_forgiven(word: Word, before: Sequence[Word], context: Context) -> bool:
+    """Whether a number that a context lacks may be one of its numbers, rounded.
+
+    Args:
+        word: The number.
+        before: The words before it.
+        context: Where it is missing.
+    """
+    is_hedged = any(each.text in HEDGES for each in before[-2:])
+    return any(
+        is_hedged_match(word, other) or (is_hedged and are_near(word, other))
+        for other in context.numbers
+    )

@@ -1,0 +1,108 @@
+"""Texts cut into sentences and words once, so that many others can be compared with them.
+
+Words are read when somebody looks at their sentence; what every sentence holds is indexed at once.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from faithtui.domain.conversation import Span
+from faithtui.domain.text.contradictions import is_name
+from faithtui.domain.text.sentence_index import Context, read_sentence
+from faithtui.domain.text.sentences import sentence_spans
+from faithtui.domain.text.tokens import Word, stem
+
+_NAME = re.compile(r"(?<=[^\W\d_][,;] )[^\W\d_a-z][^\W\d_]+|(?<=[^\W\d_] )[^\W\d_a-z][^\W\d_]+")
+"""A capitalised word inside a sentence: a letter stands before it, perhaps with a comma."""
+
+
+_ENDED = re.compile(r"(?<=\w\w)[.!?…]+[\"'”’)\]]*$|[•*#|>]\s*$|(?<=\s)-\s+$")
+"""What stands before a word that opens a sentence within what looks like one."""
+_ENDED_WITHIN = 8
+"""Characters before a word that are looked at for that."""
+
+
+@dataclass(eq=False)
+class ReadText:
+    """A text, its sentences and words."""
+
+    text: str
+    sentences: tuple[Span, ...]
+    """In order, without list markers; () for a text without letters and digits."""
+    index: Context = field(repr=False)
+    """What each sentence holds: its units are the sentences."""
+    _words: dict[int, tuple[Word, ...]] = field(default_factory=dict, repr=False)
+
+    def words_in(self, sentence: int) -> tuple[Word, ...]:
+        """Give the words of a sentence, its names known as such."""
+        words = self._words.get(sentence)
+        if words is None:
+            plain = words = self.index.units[sentence].words
+            names = [
+                place
+                for place, word in enumerate(plain)
+                if word.is_capital and word.kind == "word" and self._is_name(plain, place)
+            ]
+            if names:
+                known = list(plain)
+                for place in names:
+                    known[place] = plain[place]._replace(kind="name")
+                words = tuple(known)
+            self._words[sentence] = words
+        return words
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """All words, in order."""
+        return tuple(
+            word for number in range(len(self.sentences)) for word in self.words_in(number)
+        )
+
+    def said(self, word: Word) -> str:
+        """Give a word as it stands in the text."""
+        return self.text[word.start : word.end]
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """Stems of the words that have a capital somewhere inside a sentence."""
+        return frozenset(stem(each.casefold()) for each in _NAME.findall(self.text))
+
+    def _is_name(self, words: Sequence[Word], place: int) -> bool:
+        word = words[place]
+        if not word.is_content:
+            return False
+        # Texts of web pages often lack the blank between two sentences, or two entries of a list.
+        near = max(words[place - 1].end - 2 if place else 0, word.start - _ENDED_WITHIN, 0)
+        if place and not _ENDED.search(self.text, near, word.start):
+            return is_name(words, place)
+        if word.stem in self._names or self.text[word.end : word.end + 1].isdigit():
+            return True
+        return place == 0 and is_name(words, 0)
+
+
+def read_text(text: str) -> ReadText:
+    """Cut a text into sentences, and index what they hold."""
+    spans = tuple(sentence_spans(text))
+    index = Context()
+    for span in spans:
+        index.add(0, read_sentence(text, span))
+    return ReadText(text, spans, index)
+
+
+def read_together(texts: Sequence[ReadText]) -> Context:
+    """Index several texts as one context: unit by unit, each with the position of its text."""
+    context = Context()
+    for source, each in enumerate(texts):
+        context.extend(source, each.index)
+    return context
+
+
+def weights_of(words: Sequence[Word]) -> dict[str, int]:
+    """Weigh the words that say something about the subject: stem to weight, in order."""
+    weights: dict[str, int] = {}
+    for word in words:
+        if word.weight and word.kind != "negation":
+            weights[word.stem] = max(word.weight, weights.get(word.stem, 0))
+    return weights

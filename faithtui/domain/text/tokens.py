@@ -1,0 +1,466 @@
+"""Text as words with exact character offsets: what everything lexical compares.
+
+Numbers are read to values here ("three million", "3,000,000" and "3 m" differ only in spelling), so
+that nothing further up takes digits apart. Scripts written without blanks go through as overlapping
+pairs of characters.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, cast
+
+from faithtui.domain.conversation import Span
+from faithtui.domain.text.numbers import is_year_value, spelled_value
+from faithtui.domain.text.word_lists import (
+    BEFORE_MONTHS,
+    CONDITIONS,
+    CURRENCIES,
+    FOREIGN_STOP_WORDS,
+    IRREGULAR,
+    MONTHS,
+    MONTHS_SHORT,
+    NEGATIONS,
+    NUMBER_WORDS,
+    ORDINALS,
+    PERCENT_WORDS,
+    SCALES,
+    STOP_WORDS,
+    UNITS,
+    WEEKDAYS,
+)
+
+MarkKind = Literal["word", "number", "name", "date", "negation", "condition"]
+DECISIVE: Final[frozenset[MarkKind]] = frozenset(
+    {"number", "name", "date", "negation", "condition"}
+)
+"""Kinds of words that make two alike sentences say different things."""
+MAY: Final = "#may"
+"""Stem of the month, which is written like the verb."""
+
+_MARKS = (
+    "\u00ad\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670"
+    "\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u1000-\u109f\u1780-\u17d3"
+    "\u200c\u200d\u2060"
+)
+"""Combining marks and joiners that continue a word although `\\w` does not cover them."""
+
+_LETTERS = rf"[^\W\d_](?:[^\W\d_]++|[{_MARKS}])*+(?:['’][^\W\d_]++)*+"
+_NUMBER = (
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+    r"(?P<rank>(?:st|nd|rd|th)\b)?(?::00(?![\d:]))?"
+)
+_ASCII_LETTERS = r"[A-Za-z]+(?:'[A-Za-z]+)*"
+_TOKEN: Final = re.compile(f"{_NUMBER}|{_LETTERS}")
+_ASCII_TOKEN: Final = re.compile(f"{_NUMBER}|{_ASCII_LETTERS}", re.ASCII)
+"""What `_TOKEN` finds in a text of ASCII, in half the time."""
+_PLAIN_TOKEN: Final = re.compile(rf"\d|{_LETTERS}")
+"""The tokens of a text without numbers; one digit is enough to see that there are numbers."""
+_ASCII_PLAIN_TOKEN: Final = re.compile(rf"\d|{_ASCII_LETTERS}", re.ASCII)
+_SPACELESS: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff]+"
+)
+_WITHOUT_CONTENT: Final = STOP_WORDS | FOREIGN_STOP_WORDS
+_NUMERIC: Final = frozenset({*NUMBER_WORDS, *SCALES, *PERCENT_WORDS})
+_INVISIBLE: Final = re.compile("[\u00ad\u200c\u200d\u2060]")
+_ISO_DATE: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d\d(?!\d)")
+_RUN: Final = re.compile(r"\d[\d.,]*|[^\W\d_]+")
+"""Digits and words that a number is made of."""
+_NEIGHBOUR: Final = 4
+"""Characters around a word in which a digit makes a month of it."""
+_SHORT_MONTHS: Final = frozenset(map(str.capitalize, MONTHS_SHORT))
+_NEEDS_NEIGHBOURS: Final = frozenset({*_SHORT_MONTHS, "cent"})
+"""Written words that may be a month, or the second half of "per cent"."""
+_DATE_NAMES: Final = frozenset({*MONTHS, *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS)}) - {"may"}
+_RANKED_DAY: Final = re.compile(
+    rf"\W+(?:of\W+)?(?:{'|'.join([*MONTHS, *MONTHS_SHORT])})\b", re.IGNORECASE
+)
+_MONTH_BEFORE: Final = re.compile(
+    rf"\b(?:{'|'.join([*MONTHS, *MONTHS_SHORT])})\W+(?:the\W+)?\Z", re.IGNORECASE
+)
+_LEAST_SCALED: Final = 1000
+"""A number from here on is whole as it stands: "1,200 or 3 million"."""
+_LONGEST_MONTH: Final = 16
+"""Characters in which a month with "the" or "of" is looked for beside a day."""
+_MIN_STEMMED: Final = 4
+_SMALL_BEFORE: Final = 3
+"""Small letters that a name may have before its capital: iPhone, eBay, macOS."""
+_PREFIX: Final = 5
+_KEPT_FORMS: Final = 1 << 15
+"""Written words whose reading is remembered: a language has few that are frequent."""
+
+
+class Word(NamedTuple):
+    """One word of a text. A tuple because a long context holds tens of thousands of them."""
+
+    start: int
+    """Offset of its first character in the text."""
+    end: int
+    """Offset past its last character."""
+    text: str
+    """Its normal form: compatibility-composed, lower-case."""
+    stem: str
+    """What is compared. Of a number: `#` and its value."""
+    is_content: bool
+    """It carries content of its own: no stop word."""
+    is_capital: bool
+    """It begins with a capital letter and has at least two characters."""
+    kind: MarkKind = "word"
+    """What it decides. A name is known here by capitals within the word only."""
+    number: float | None = None
+    """Its value, None when it is no number."""
+    unit: str = ""
+    """Of a number: `%`, a currency sign, `th` for a rank, or empty."""
+    decimals: int = 0
+    """Of a number: digits written after the point."""
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in the text."""
+        return Span(self.start, self.end)
+
+    @property
+    def weight(self) -> int:
+        """2 for numbers, names and dates, 0 for what says nothing of the subject, else 1."""
+        if self.kind in ("number", "name", "date"):
+            return 2
+        return int(self.is_content or self.kind == "negation")
+
+    @property
+    def prefix(self) -> str:
+        """First five letters of a stem of at least six, else empty."""
+        return prefix_of(self.stem)
+
+    @property
+    def is_year(self) -> bool:
+        """It reads as a year: a plain whole number from 1000 to 2100."""
+        return self.number is not None and self.kind == "date"
+
+
+def read_words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
+    """Cut a range of a text into words, in order, with their offsets in the whole text.
+
+    Pairs of characters overlap where a script has no blanks. Empty for a range without letters and
+    digits. Never fails, whatever the text holds.
+    """
+    past = len(text) if end is None else end
+    found: list[Word] = []
+    pattern = _ASCII_TOKEN if text[start:past].isascii() else _TOKEN
+    for match in pattern.finditer(text, start, past):
+        first, last = match.span()
+        form = _plain_form(match[0])
+        if form is not None and not (found and found[-1].number is not None):
+            found.append(Word(first, last, *form))
+        elif match["number"] is not None:
+            _add_digits(found, text, match, start, past)
+        elif match[0].isascii() or not _SPACELESS.search(match[0]):
+            _add_word(found, text, first, last, start, past)
+        else:
+            _add_pairs(found, text, first, last, start, past)
+    return found
+
+
+def read_stems(text: str, start: int, end: int) -> tuple[str, ...] | None:
+    """The stems that `read_words` would find, several times faster, where that is simple.
+
+    Returns:
+        None when the range holds a number, in digits or in words, or a script without blanks:
+        these can only be read together with their neighbours.
+    """
+    sentence = text[start:end]
+    pattern = _ASCII_PLAIN_TOKEN if sentence.isascii() else _PLAIN_TOKEN
+    stems = tuple(map(_plain_stem, pattern.findall(sentence)))
+    return None if None in stems else cast("tuple[str, ...]", stems)
+
+
+def prefix_of(stem: str) -> str:
+    """First five letters of a stem of at least six, empty for shorter ones and for numbers."""
+    return stem[:_PREFIX] if len(stem) > _PREFIX and stem[0] != "#" else ""
+
+
+@lru_cache(maxsize=_KEPT_FORMS)
+def stem(word: str) -> str:
+    """Strip the endings of an English lower-case word; other words come back as they are.
+
+    Lighter than Porter's: plural, possessive, `-ing`, `-ed`, `-ly`, final `e`, and a list of
+    irregular forms. Two forms of one word mostly meet; what they meet in need not be a word.
+    """
+    word = word.removesuffix("'s")
+    word = IRREGULAR.get(word, word)
+    if len(word) < _MIN_STEMMED or not word.isascii():
+        return word
+    if len(word) > _MIN_STEMMED:
+        word = _one_spelling(word)
+    if word.endswith("ies") and len(word) > _MIN_STEMMED:
+        word = word[:-3] + "y"
+    elif word.endswith(("sses", "ches", "shes", "xes", "zes")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed", "ly"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) >= 3 and any(letter in "aeiouy" for letter in rest):
+            word = rest
+            if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+                word = word[:-1]
+            break
+    if len(word) >= _MIN_STEMMED:
+        word = word.removesuffix("e")
+    return word[:-1] + "i" if word.endswith("y") and len(word) >= _MIN_STEMMED else word
+
+
+def _one_spelling(word: str) -> str:
+    """Write British and American spellings alike: colour, organise, centre, catalogue."""
+    for british, american in (("our", "or"), ("iz", "is"), ("yz", "ys"), ("ogue", "og")):
+        if british in word:
+            word = word.replace(british, american)
+    bare = word.removesuffix("s")
+    if bare.endswith(("tre", "bre")):
+        word = bare[:-2] + "er" + word[len(bare) :]
+    return word
+
+
+class _Form(NamedTuple):
+    """What a written word is, wherever it stands."""
+
+    normal: str
+    stem: str
+    is_content: bool
+    is_capital: bool
+    kind: MarkKind
+
+
+@lru_cache(maxsize=_KEPT_FORMS)
+def _form(raw: str) -> _Form:
+    normal = _normal(raw)
+    is_content = normal not in _WITHOUT_CONTENT and (len(normal) > 1 or not normal.isascii())
+    is_capital = len(raw) > 1 and raw[0].isupper()
+    kind: MarkKind = "word"
+    if normal in NEGATIONS or normal.endswith("n't"):
+        kind = "negation"
+    elif normal in CONDITIONS:
+        kind = "condition"
+    elif is_capital and normal in _DATE_NAMES:
+        kind = "date"
+    elif is_content and has_own_capital(raw):
+        kind = "name"
+    if normal in ORDINALS:
+        its_stem = f"#{ORDINALS[normal]}th"
+    else:
+        # A "1" is found in "one of them", which is no number itself.
+        its_stem = "#1" if normal == "one" else stem(normal)
+    return _Form(normal, its_stem, is_content, is_capital, kind)
+
+
+def has_own_capital(raw: str) -> bool:
+    """Whether a word has a capital letter that no beginning of a sentence gives it."""
+    at = next((place for place, each in enumerate(raw) if place and each.isupper()), 0)
+    # Not `sleepBetter`: two words that a web page lost the blank between.
+    return at > 0 and (raw[0].isupper() or at <= _SMALL_BEFORE)
+
+
+@lru_cache(maxsize=_KEPT_FORMS)
+def _plain_form(token: str) -> _Form | None:
+    """What a token is; None when it takes its neighbours or the text around it to tell."""
+    if token[0].isdecimal() or not (token.isascii() or _SPACELESS.search(token) is None):
+        return None
+    form = _form(token)
+    return None if form.normal in _NUMERIC or token in _NEEDS_NEIGHBOURS else form
+
+
+@lru_cache(maxsize=_KEPT_FORMS)
+def _plain_stem(token: str) -> str | None:
+    form = _plain_form(token)
+    if form is None:
+        # "one" is a number only beside a tens word or a scale, and those are noticed themselves.
+        return _form(token).stem if token.isalpha() and _normal(token) == "one" else None
+    return form.stem
+
+
+def _normal(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).replace("’", "'").casefold()
+
+
+def _number(start: int, end: int, text: str, value: float, unit: str, decimals: int) -> Word:
+    is_spelled = not text[0].isdecimal() and _RUN.findall(text)[-1] not in SCALES
+    is_year = not unit and is_year_value(value) and (len(text) == len("2000") or is_spelled)
+    stem = f"#{value:.12g}th" if unit == "th" else f"#{value:.12g}"
+    return Word(
+        start,
+        end,
+        text,
+        stem,
+        is_content=True,
+        is_capital=False,
+        number=value,
+        unit=unit,
+        decimals=decimals,
+        kind="date" if is_year else "number",
+    )
+
+
+def _add_digits(found: list[Word], text: str, match: re.Match[str], begin: int, past: int) -> None:
+    """Append a number written in digits, or the month of a date such as 2024-05-01."""
+    start, end = match.span()
+    if end - start == 2 and start - begin >= len("2024-"):
+        date = _ISO_DATE.match(text, start - len("2024-"), past)
+        if date is not None:
+            month = MONTHS[int(date[1]) - 1]
+            found.append(_month(start, end, month))
+            return
+    unit = ""
+    before = text[start - 1 : start] if start > begin else ""
+    if match["rank"] and not _is_day(text, start, end, begin, past):
+        unit = "th"
+    elif before and before in CURRENCIES:
+        unit = before
+    elif text[end : min(end + 2, past)].lstrip(" ").startswith("%"):
+        unit = "%"
+    digits = match["number"]
+    value = float(digits.replace(",", ""))
+    written = text[start : match.end("number")] if unit != "th" else text[start:end]
+    found.append(_number(start, end, written, value, unit, len(digits.partition(".")[2])))
+
+
+def _is_day(text: str, start: int, end: int, begin: int, past: int) -> bool:
+    """Whether a rank is the day of a month: 3rd May, May 3rd."""
+    if _RANKED_DAY.match(text, end, past):
+        return True
+    return _MONTH_BEFORE.search(text, max(begin, start - _LONGEST_MONTH), start) is not None
+
+
+def _month(start: int, end: int, name: str) -> Word:
+    its_stem = MAY if name == "may" else stem(name)
+    return Word(start, end, name, its_stem, is_content=True, is_capital=True, kind="date")
+
+
+def _add_word(found: list[Word], text: str, start: int, end: int, begin: int, past: int) -> None:
+    """Append a word, or let it change the number before it."""
+    raw = text[start:end]
+    form = _form(raw)
+    normal = form.normal
+    if found and _changes_number(found, text, start, end, raw, normal):
+        return
+    if normal in NUMBER_WORDS and (normal != "one" or _scale_follows(text, end, past)):
+        found.append(_number(start, end, normal, NUMBER_WORDS[normal], "", 0))
+    elif normal in MONTHS_SHORT and _is_month(found, text, start, end, raw, begin, past):
+        found.append(_month(start, end, MONTHS_SHORT[normal]))
+    else:
+        found.append(Word(start, end, *form))
+
+
+def _changes_number(
+    found: list[Word], text: str, start: int, end: int, raw: str, normal: str
+) -> bool:
+    """Let a word change the number before it: a scale, percent, more of the number, a unit."""
+    last, joint = found[-1], found[-1].end
+    if start - joint > 1:
+        return False
+    if last.number is None:
+        if normal in SCALES and last.text == "a" and len(normal) > 2:
+            _count_one(found, text, end)
+            return True
+        is_joined = len(found) > 1 and last.start - found[-2].end <= 1
+        number = found[-2] if is_joined and last.text in ("and", "per") else None
+        if number is None or number.number is None:
+            return False
+        if last.text == "per" and normal == "cent":
+            normal = "percent"
+        elif last.text == "per" or normal not in NUMBER_WORDS:
+            return False
+    else:
+        number = last
+    value, unit, decimals = number.number, number.unit, number.decimals
+    is_spelled = not number.text[0].isdecimal()
+    written = text[number.start : end].lower()
+    if normal in PERCENT_WORDS:
+        grown = _number(number.start, end, number.text, cast("float", value), "%", decimals)
+    elif unit in CURRENCIES and raw in ("m", "M") and start == joint:
+        scaled = cast("float", value) * SCALES["million"]
+        grown = _number(number.start, end, written, scaled, unit, decimals)
+    elif normal in ORDINALS and is_spelled and 0 < ORDINALS[normal] < 10 and not unit:
+        if not 20 <= cast("float", value) < 100 or cast("float", value) % 10:
+            return False
+        rank = cast("float", value) + ORDINALS[normal]
+        grown = _number(number.start, end, written, rank, "th", 0)
+    elif (normal in SCALES and unit in ("", *CURRENCIES)) or (
+        normal in NUMBER_WORDS and is_spelled and not unit
+    ):
+        spelled = spelled_value(tuple(_RUN.findall(written.replace(",", ""))))
+        if spelled is None:
+            return False
+        grown = _number(number.start, end, written, spelled, unit, decimals)
+        if normal in SCALES:
+            _scale_earlier(found, SCALES[normal])
+    elif normal in UNITS and raw.islower() and not is_spelled:
+        form = _form(UNITS[normal])
+        found.append(Word(start, end, *form))
+        return True
+    else:
+        return False
+    if number is not last:
+        found.pop()
+    found[-1] = grown
+    return True
+
+
+def _scale_earlier(found: list[Word], scale: float) -> None:
+    """Read "5 or 6 million" as two numbers of millions, and "5-6 million" too."""
+    joined = found[-2].text in ("or", "to") if len(found) > 2 else False
+    place = len(found) - (3 if joined else 2)
+    if place < 0 or (not joined and found[-1].start - found[place].end != 1):
+        return
+    word = found[place]
+    if word.number is None or word.kind != "number" or word.unit in ("%", "th"):
+        return
+    if word.number < _LEAST_SCALED and _RUN.findall(word.text)[-1] not in SCALES:
+        scaled = word.number * scale
+        found[place] = word._replace(stem=f"#{scaled:.12g}", number=scaled)
+
+
+def _count_one(found: list[Word], text: str, end: int) -> None:
+    """Read "a million" as a number, and "half a million"."""
+    article = found.pop()
+    start = article.start
+    if found and found[-1].text == "half" and start - found[-1].end <= 1:
+        start = found.pop().start
+    written = text[start:end].lower()
+    value = spelled_value(tuple(_RUN.findall(written)))
+    found.append(_number(start, end, written, value or 0.0, "", 0))
+
+
+def _is_month(
+    found: list[Word], text: str, start: int, end: int, raw: str, begin: int, past: int
+) -> bool:
+    """Whether a capitalised word is the short form of a month, or May."""
+    if not raw[0].isupper():
+        return False
+    around = text[max(begin, start - _NEIGHBOUR) : start] + text[end : min(past, end + _NEIGHBOUR)]
+    if any(character.isdecimal() for character in around):
+        return True
+    return raw == "May" and bool(found) and found[-1].text in BEFORE_MONTHS
+
+
+def _scale_follows(text: str, end: int, past: int) -> bool:
+    """Whether the next word multiplies: "one million" is a number, "one of them" is not."""
+    following = _TOKEN.match(text, end + 1, past)
+    return following is not None and following[0].lower() in SCALES
+
+
+def _add_pairs(found: list[Word], text: str, start: int, end: int, begin: int, past: int) -> None:
+    """Append a run that holds a script without blanks, as overlapping pairs of characters."""
+    position = start
+    for run in _SPACELESS.finditer(text, start, end):
+        if run.start() > position:
+            _add_word(found, text, position, run.start(), begin, past)
+        last = max(run.start() + 1, run.end() - 1)
+        for first in range(run.start(), last):
+            pair_end = min(first + 2, run.end())
+            normal = _normal(text[first:pair_end])
+            found.append(Word(first, pair_end, normal, normal, is_content=True, is_capital=False))
+        position = run.end()
+    if position < end:
+        _add_word(found, text, position, end, begin, past)
