@@ -1,4 +1,4 @@
-"""What an unsure verdict counts as: a switch that needs no new labels."""
+"""How the label `idk` is treated: a switch that needs no new labels."""
 
 from enum import StrEnum
 
@@ -8,16 +8,34 @@ FAITHFUL, UNFAITHFUL = "faithful", "unfaithful"
 
 
 class IdkRule(StrEnum):
-    """How labels are read. Exported word for word."""
+    """How `idk` is treated in agreement figures.
+
+    The values are those of stored reports and certificates. What users type and read is `option`;
+    `IdkRule("pass")` and `IdkRule("strict")` are the same member.
+    """
 
     THREE = "three"
-    """As they were given."""
-    STRICT = "strict"
-    """Unfaithful is only what contradicts; unsure counts as faithful."""
-    LENIENT = "lenient"
-    """Unfaithful is whatever is not supported, unsure included."""
+    """`idk` stays a label of its own."""
+    PASS = "strict"
+    """`idk` counts as faithful: unfaithful is only what contradicts."""
+    FAIL = "lenient"
+    """`idk` counts as unfaithful: faithful is only what is supported."""
     LIVE = "live"
     """As the run's score counts it: faithful are the labels that pass."""
+    STRICT = "strict"
+    """The earlier name of `PASS`; peers use `strict` for the opposite."""
+    LENIENT = "lenient"
+    """The earlier name of `FAIL`."""
+
+    @property
+    def option(self) -> str:
+        """The word for `--idk`: three, pass, fail or live."""
+        return self.name.lower()
+
+    @classmethod
+    def _missing_(cls, value: object) -> "IdkRule | None":
+        """Accept the words of the option beside the stored ones."""
+        return next((each for each in cls if each.option == value), None)
 
 
 def recode(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str, ...]) -> str:
@@ -39,9 +57,9 @@ def recode(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str, ...]
     match rule:
         case IdkRule.THREE:
             return label
-        case IdkRule.STRICT:
+        case IdkRule.PASS:
             good = polarity is not Polarity.BAD
-        case IdkRule.LENIENT:
+        case IdkRule.FAIL:
             good = polarity is Polarity.GOOD
         case IdkRule.LIVE:
             good = label in passing

@@ -64,8 +64,8 @@ def report(
         str,
         typer.Option(
             metavar="RULE",
-            help="Keep `three` labels, or read them as faithful or not: strict (idk is faithful), "
-            "lenient (it is not) or live (as the run's score has it).",
+            help="Treat idk as: `three` (a label of its own), `pass` (faithful), `fail` "
+            "(unfaithful) or `live` (as the run's score treats it).",
         ),
     ] = "three",
     interval: Annotated[
@@ -244,8 +244,7 @@ def gate(
         str | None,
         typer.Option(
             metavar="RULE",
-            help="Read unsure labels as the report does: three, strict, lenient or live. "
-            "[three, or as certified]",
+            help="Treat idk as in the report: three, pass, fail or live. [three, or as certified]",
             show_default=False,
         ),
     ] = None,

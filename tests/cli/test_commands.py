@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -358,7 +359,7 @@ def test_a_report_that_cannot_be_written_is_an_export_error(
         (("--resamples", "3"), "resamples is 3"),
         (("--seed", "-1"), "seed is -1"),
         (("--duplicates", "best"), "known: first_window, majority, worst, latest"),
-        (("--idk", "loose"), "known: three, strict, lenient, live"),
+        (("--idk", "loose"), "known: three, pass, fail, live"),
         (("--interval", "guess"), "known: jackknife, bootstrap"),
         (("--compare", "1"), "both are run 1"),
     ],
@@ -375,7 +376,7 @@ def test_what_a_report_is_asked_for_stands_in_it(cli: Cli, judged: Path) -> None
     result = cli(
         *("report", "1", "--json", "--level", "0.9", "--interval", "bootstrap", "--seed", "4"),
         *("--resamples", "150", "--duplicates", "worst", "--ordinal", "--blind-only"),
-        *("--target", "0.2", "--idk", "strict", "--store", judged),
+        *("--target", "0.2", "--idk", "pass", "--store", judged),
     )
     document = result.json
     assert document["settings"] == {
@@ -391,6 +392,25 @@ def test_what_a_report_is_asked_for_stands_in_it(cli: Cli, judged: Path) -> None
     assert document["scope"]["categories"] == ["faithful", "unfaithful"]
     assert document["scope"]["scale"] == "ordinal"
     assert document["progress"]["target_half_width"] == 0.2
+
+
+@pytest.mark.parametrize(("earlier", "word"), [("strict", "pass"), ("lenient", "fail")])
+def test_the_earlier_words_of_idk_give_the_same_report_and_a_note(
+    cli: Cli, judged: Path, earlier: str, word: str
+) -> None:
+    words = ("report", "1", "--store", judged, "--idk")
+    before, now = cli(*words, earlier), cli(*words, word)
+    assert (before.code, before.out) == (now.code, now.out)
+    assert f"--idk {earlier} is now called --idk {word}" in before.err
+    assert "is now called" not in now.err
+    assert f"(--idk {word})" in now.out
+
+
+def test_help_shows_only_the_present_words_of_idk(cli: Cli) -> None:
+    for command in ("report", "gate"):
+        text = cli(command, "--help").out
+        assert "fail" in text.split("--idk")[1][:300]
+        assert not re.search("strict|lenient", text)
 
 
 def test_the_page_is_a_format_too(cli: Cli, judged: Path) -> None:

@@ -208,14 +208,14 @@ _DUPLICATES = {
 }
 
 _IDK = {
-    IdkRule.THREE: "All labels of the metric are kept apart, unsure ones too.",
-    IdkRule.STRICT: (
-        "Labels are read as faithful or not; unfaithful is only what contradicts, so an unsure "
-        "label counts as faithful."
+    IdkRule.THREE: "Every label of the metric is a class of its own, idk included (--idk three).",
+    IdkRule.PASS: (
+        "Labels are faithful or unfaithful; unfaithful is only what contradicts, and idk counts "
+        "as faithful (--idk pass)."
     ),
-    IdkRule.LENIENT: (
-        "Labels are read as faithful or not; unfaithful is whatever is not supported, an unsure "
-        "label included."
+    IdkRule.FAIL: (
+        "Labels are faithful or unfaithful; faithful is only what is supported, and idk counts as "
+        "unfaithful (--idk fail)."
     ),
-    IdkRule.LIVE: "Labels are read as faithful or not, as the run's own scoring rule has them.",
+    IdkRule.LIVE: "Labels are faithful or unfaithful as in the run's score (--idk live).",
 }

@@ -45,6 +45,7 @@ class ReportSettings:
     duplicates: Duplicates = "first_window"
     """Which of a claim's windows the judge's label is taken from."""
     idk: IdkRule = IdkRule.THREE
+    """How `idk` is treated; its words, `pass` and `fail` among them, are accepted too."""
     interval: IntervalMethod = IntervalMethod.JACKKNIFE
     resamples: int = 2_000
     """Under `BOOTSTRAP`."""
@@ -58,6 +59,11 @@ class ReportSettings:
     """The sample to rest on; None: the one with the most labels."""
     target: float = 0.1
     """Half-width that the interval of the watched figure shall reach."""
+
+    def __post_init__(self) -> None:
+        """Turn a plain word into the rule it names."""
+        # A plain word would be compared by identity with the members, and match none of them.
+        object.__setattr__(self, "idk", IdkRule(self.idk))
 
 
 class Figure(StrEnum):

@@ -10,7 +10,7 @@ from faithtui.agreement.gate.thresholds import EXIT_CODES, TITLES, Basis, Check,
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import Level
 from faithtui.cli.commands.figures_json import estimate_json
-from faithtui.cli.commands.report import read_word
+from faithtui.cli.commands.report import read_idk_rule
 from faithtui.cli.output import Column, put, put_json, put_table, say
 from faithtui.cli.stores import open_store, run_id
 from faithtui.cli.streams import ReaderGone
@@ -58,7 +58,7 @@ def order(
         basis=basis,
         among_labelled=among_labelled,
         level=None if level is None else Level(level),
-        idk=None if idk is None else read_word(IdkRule, idk, "idk rule"),
+        idk=None if idk is None else read_idk_rule(idk),
         blind_only=True if blind_only else None,
         sample=None if sample is None else SampleId(sample),
         certificate=certificate,
@@ -129,7 +129,7 @@ def _put(result: GateResult) -> None:
 def _counted(result: GateResult) -> str:
     """Say what is unusual in how labels were counted."""
     settings = result.settings
-    words = "" if settings.idk is IdkRule.THREE else f", unsure ones read as {settings.idk}"
+    words = "" if settings.idk is IdkRule.THREE else f", idk treated as {settings.idk.option}"
     return f"{words}, blind verdicts only" if settings.blind_only else words
 
 

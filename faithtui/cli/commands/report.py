@@ -130,7 +130,7 @@ def settings_from(
     return ReportSettings(
         level=level,
         duplicates=known[duplicates],
-        idk=read_word(IdkRule, idk, "idk rule"),
+        idk=read_idk_rule(idk),
         interval=read_word(IntervalMethod, interval, "kind of interval"),
         resamples=resamples,
         seed=seed,
@@ -139,6 +139,22 @@ def settings_from(
         sample=None if sample is None else SampleId(sample),
         target=target,
     )
+
+
+def read_idk_rule(text: str) -> IdkRule:
+    """Read the word of `--idk`; an earlier word is accepted, and stderr names the present one.
+
+    Raises:
+        ConfigError: It is none of them.
+    """
+    try:
+        rule = IdkRule(text)
+    except ValueError:
+        known = ", ".join(each.option for each in IdkRule)
+        raise ConfigError(f"there is no idk rule `{text}`; known: {known}") from None
+    if text != rule.option:
+        say(f"--idk {text} is now called --idk {rule.option}; the earlier word will be removed")
+    return rule
 
 
 def read_word(kind: type[WordT], text: str, name: str) -> WordT:

@@ -87,7 +87,7 @@ class GateOrder:
     level: Level | None = None
     """None: the certificate's, else the one the report speaks of first."""
     idk: IdkRule | None = None
-    """How unsure verdicts count; None: as certified, else as they are."""
+    """How `idk` is treated; None: as certified, else as a label of its own."""
     blind_only: bool | None = None
     """Count blind verdicts only; None: as certified, else all."""
     sample: SampleId | None = None
@@ -243,7 +243,7 @@ def _settings(order: GateOrder, certificate: Certificate | None) -> ReportSettin
     if certificate is not None:
         if order.idk not in (None, known.idk):
             raise ConfigError(
-                f"the certificate counts unsure verdicts by the rule {known.idk}; leave out --idk"
+                f"the certificate was written with --idk {known.idk.option}; leave out --idk"
             )
         if order.blind_only not in (None, known.blind_only):
             counted = "blind verdicts only" if known.blind_only else "all verdicts"

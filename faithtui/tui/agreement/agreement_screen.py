@@ -51,11 +51,11 @@ PARTS = (
 """Key, pane, word and meaning of what a key enlarges; the same key again gives it back."""
 
 UNSURE = {
-    IdkRule.STRICT: "unsure counts as faithful",
-    IdkRule.LENIENT: "unsure counts as unfaithful",
-    IdkRule.LIVE: "unsure counts as in the score",
+    IdkRule.PASS: "idk treated as pass",
+    IdkRule.FAIL: "idk treated as fail",
+    IdkRule.LIVE: "idk treated as in the score",
 }
-"""What the switch for unsure verdicts says; nothing where they are a class of their own."""
+"""What the switch for `idk` says; nothing where it is a label of its own."""
 
 
 class AgreementScreen(FaithScreen):
@@ -101,9 +101,9 @@ class AgreementScreen(FaithScreen):
         Binding(
             "i",
             "idk",
-            "unsure as",
-            tooltip="Count unsure verdicts as they are, as faithful, as unfaithful, or as the "
-            "run's score counts them; nobody labels again",
+            "treat idk as",
+            tooltip="Treat idk as a label of its own, as pass, as fail, or as the run's score "
+            "treats it; nobody labels again",
             id="agreement.idk",
         ),
         Binding(
@@ -326,11 +326,11 @@ class AgreementScreen(FaithScreen):
             self.query_one(f"#{pane}").focus()
 
     def action_idk(self) -> None:
-        """Count unsure verdicts in another way."""
+        """Treat `idk` in another way."""
         rules = list(IdkRule)
         rule = rules[(rules.index(self.settings.idk) + 1) % len(rules)]
         self.settings = replace(self.settings, idk=rule)
-        self.say(Piece(UNSURE.get(rule, "unsure verdicts count as they are"), "human strong"))
+        self.say(Piece(UNSURE.get(rule, "idk is a label of its own"), "human strong"))
         self.reload()
 
     def action_blind_only(self) -> None:

@@ -199,9 +199,9 @@ def test_a_rich_report_has_all_sections() -> None:
     [
         (ReportSettings(duplicates="worst"), "the most severe label of its windows"),
         (ReportSettings(blind_only=True), "Only verdicts given before the judge's was shown"),
-        (ReportSettings(idk=IdkRule.STRICT), "so an unsure label counts as faithful"),
-        (ReportSettings(idk=IdkRule.LENIENT), "an unsure label included"),
-        (ReportSettings(idk=IdkRule.LIVE), "as the run's own scoring rule has them"),
+        (ReportSettings(idk=IdkRule.PASS), "idk counts as faithful (--idk pass)"),
+        (ReportSettings(idk=IdkRule.FAIL), "idk counts as unfaithful (--idk fail)"),
+        (ReportSettings(idk=IdkRule.LIVE), "as in the run's score (--idk live)"),
         (
             ReportSettings(interval=IntervalMethod.BOOTSTRAP, resamples=150, seed=4),
             "drawn with replacement 150 times, seed 4",

@@ -87,7 +87,7 @@ def estimates(found: object, path: str = "") -> Iterator[tuple[str, Estimate]]:
     "settings",
     [
         ReportSettings(),
-        ReportSettings(idk=IdkRule.LENIENT),
+        ReportSettings(idk=IdkRule.FAIL),
         ReportSettings(ordinal=True, interval=IntervalMethod.BOOTSTRAP, resamples=100),
     ],
     ids=["plain", "lenient", "ordinal"],

@@ -1,6 +1,7 @@
 import pytest
 
 from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode, recoded_labels
+from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 
 
@@ -8,8 +9,8 @@ from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
     ("rule", "passing", "expected"),
     [
         (IdkRule.THREE, ("yes",), ["yes", "no", "idk"]),
-        (IdkRule.STRICT, ("yes",), [FAITHFUL, UNFAITHFUL, FAITHFUL]),
-        (IdkRule.LENIENT, ("yes", "idk"), [FAITHFUL, UNFAITHFUL, UNFAITHFUL]),
+        (IdkRule.PASS, ("yes",), [FAITHFUL, UNFAITHFUL, FAITHFUL]),
+        (IdkRule.FAIL, ("yes", "idk"), [FAITHFUL, UNFAITHFUL, UNFAITHFUL]),
         (IdkRule.LIVE, ("yes", "idk"), [FAITHFUL, UNFAITHFUL, FAITHFUL]),
         (IdkRule.LIVE, ("yes",), [FAITHFUL, UNFAITHFUL, UNFAITHFUL]),
     ],
@@ -27,8 +28,32 @@ def test_every_label_of_every_vocabulary_has_a_place_in_the_table(rule: IdkRule)
         assert {recode(label, rule, labels, ("yes", "1")) for label in labels.names} <= set(places)
 
 
+def test_each_rule_has_a_stored_value_and_a_word_for_users() -> None:
+    assert [(each.value, each.option) for each in IdkRule] == [
+        ("three", "three"),
+        ("strict", "pass"),
+        ("lenient", "fail"),
+        ("live", "live"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "rule"),
+    [("strict", IdkRule.PASS), ("pass", IdkRule.PASS), ("lenient", IdkRule.FAIL),
+     ("fail", IdkRule.FAIL), ("three", IdkRule.THREE)],
+)  # fmt: skip
+def test_settings_of_a_report_take_both_words(word: str, rule: IdkRule) -> None:
+    assert ReportSettings(idk=word).idk is rule  # type: ignore[arg-type]  # a word, as typed
+    assert (IdkRule.STRICT, IdkRule.LENIENT) == (IdkRule.PASS, IdkRule.FAIL)
+
+
+def test_no_other_word_is_a_rule() -> None:
+    with pytest.raises(ValueError, match="loose"):
+        IdkRule("loose")
+
+
 def test_without_an_unsure_label_all_two_class_rules_agree() -> None:
-    for rule in (IdkRule.STRICT, IdkRule.LENIENT, IdkRule.LIVE):
+    for rule in (IdkRule.PASS, IdkRule.FAIL, IdkRule.LIVE):
         assert [recode(label, rule, INFERENCE, ("1",)) for label in ("1", "0")] == [
             FAITHFUL,
             UNFAITHFUL,
@@ -37,4 +62,4 @@ def test_without_an_unsure_label_all_two_class_rules_agree() -> None:
 
 def test_what_is_no_label_is_not_read() -> None:
     with pytest.raises(KeyError):
-        recode(NOT_A_CLAIM, IdkRule.STRICT, FAITHFULNESS, ("yes",))
+        recode(NOT_A_CLAIM, IdkRule.PASS, FAITHFULNESS, ("yes",))

@@ -305,14 +305,13 @@ def test_how_labels_count_can_be_asked_for_as_in_a_report(cli: Cli, project: Pat
     words = ("--json", "gate", "1", "--min-kappa", "0.3", "--store", project)
     plain = cli(*words).json
     assert (plain["idk"], plain["blind_only"]) == ("three", False)
-    strict = cli(*words, "--idk", "strict", "--blind-only").json
+    strict = cli(*words, "--idk", "pass", "--blind-only").json
     assert (strict["idk"], strict["blind_only"]) == ("strict", True)
-    assert cli(*words[1:], "--idk", "lenient").out.startswith(
-        "run 1: turn-faithfulness by openai:judge-1 against people, claims, "
-        "unsure ones read as lenient\n"
+    assert cli(*words[1:], "--idk", "fail").out.startswith(
+        "run 1: turn-faithfulness by openai:judge-1 against people, claims, idk treated as fail\n"
     )
     wrong = cli(*words[1:], "--idk", "loose")
-    assert (wrong.code, "known: three, strict, lenient, live" in wrong.err) == (3, True)
+    assert (wrong.code, "known: three, pass, fail, live" in wrong.err) == (3, True)
     # The other run has no labels: what is asked of a sample is asked of one that is there.
     none = cli("gate", "2", "--min-kappa", "0.3", "--sample", "9", "--store", project)
     assert (none.code, "has no sample 9" in none.err) == (3, True)
@@ -335,15 +334,20 @@ def test_a_certificate_keeps_how_labels_were_counted(
 ) -> None:
     path = tmp_path / "lenient.json"
     written = cli(
-        *("gate", "1", *PASSING, "--idk", "lenient"),
+        *("gate", "1", *PASSING, "--idk", "fail"),
         *("--write-certificate", path, "--store", project),
     )
     assert written.code == 0, written.out
     assert json.loads(path.read_text())["counting"] == {"idk": "lenient", "blind_only": False}
     again = cli("--json", "gate", "1", "--certificate", path, "--store", project)
     assert (again.code, again.json["idk"]) == (0, "lenient")
-    other = cli("gate", "1", "--certificate", path, "--idk", "strict", "--store", project)
-    assert (other.code, "leave out --idk" in other.err) == (3, True)
+    for same in ("fail", "lenient"):
+        equal = cli("gate", "1", "--certificate", path, "--idk", same, "--store", project)
+        assert equal.code == 0
+        assert ("--idk lenient is now called --idk fail" in equal.err) == (same == "lenient")
+    other = cli("gate", "1", "--certificate", path, "--idk", "pass", "--store", project)
+    assert other.code == 3
+    assert "was written with --idk fail; leave out --idk" in other.err
     other = cli("gate", "1", "--certificate", path, "--blind-only", "--store", project)
     assert (other.code, "leave out --blind-only" in other.err) == (3, True)
 

@@ -84,7 +84,7 @@ def test_labels_of_a_store_reach_the_figures(store: Store, run: RunId) -> None:
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        (IdkRule.STRICT, ("faithful", "unfaithful")),
+        (IdkRule.PASS, ("faithful", "unfaithful")),
         (IdkRule.THREE, ("yes", "no", "idk")),
     ],
 )

@@ -79,7 +79,7 @@ async def test_unsure_is_switched_without_labelling_again(app: FaithApp, store_p
         assert seen[-1] == ("yes", "no", "idk")
         assert set(seen[:-1]) == {("faithful", "unfaithful")}
         await press(pilot, "i")
-        assert "unsure counts as faithful" in title(app)
+        assert "idk treated as pass" in title(app)
         await press(pilot, "enter")
         assert isinstance(app.screen, PickDialog)
         assert "faithful" in str(app.screen.query_one("#text", Pane).border_title)
@@ -281,7 +281,7 @@ def test_long_names_leave_room_for_the_sums() -> None:
         readings([claim(0, "yes", "yes"), claim(1, "no", "yes")]),
         FAITHFULNESS,
         RULE,
-        ReportSettings(idk=IdkRule.LENIENT),
+        ReportSettings(idk=IdkRule.FAIL),
     ).claims
     lines = draw.matrix_lines(level, (0, 0), True, FAITHFULNESS, 32)
     assert max(width_of(each.pieces) for each in lines) <= 32
