@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from faithtui.domain.text.alignment import align
 from faithtui.domain.text.contradictions import Clash
-from faithtui.domain.text.spelling import missing_stems
 from faithtui.domain.text.texts import ReadText
 from faithtui.domain.text.tokens import Word
 
@@ -75,11 +74,8 @@ def origin_of(claim: ReadText, answer: ReadText, before: Sequence[ReadText]) -> 
     """
     telling = [word for word in claim.words if word.weight]
     stems = {word.stem for word in telling}
-    missing = missing_stems(stems, answer.index.holders)
-    added: set[str] = set()
-    if missing:
-        earlier = set().union(*(text.index.holders for text in before))
-        added = missing_stems(missing, earlier)
+    missing = {stem for stem in stems if not answer.index.has(stem)}
+    added = {stem for stem in missing if not any(text.index.has(stem) for text in before)}
     # A negation has many forms: any in the answer, or anything it says no to, stands for any.
     if any(word.kind == "negation" for word in answer.words):
         negations = {word.stem for word in telling if word.kind == "negation"}

@@ -16,7 +16,7 @@ from typing import Final
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.languages import language_of
 from faithtui.domain.text.sentences import sentence_spans
-from faithtui.domain.text.spelling import is_spellable, nearly_spelt, spellable
+from faithtui.domain.text.spelling import nearly_spelt, spellable
 from faithtui.domain.text.tokens import Word, prefix_of, read_stems, read_words, stem
 from faithtui.domain.text.word_lists import CURRENCIES
 
@@ -162,9 +162,7 @@ class Context:
     def bigrams(self) -> AbstractSet[tuple[str, str]]:
         """Neighbouring stems within a sentence."""
         if self._bigrams is None:
-            self._bigrams = set()
-            for unit in self.units:
-                self._bigrams.update(pairwise(unit.stems))
+            self._bigrams = set().union(*(pairwise(unit.sentence.stems) for unit in self.units))
         return self._bigrams
 
     def find(self, word: Word) -> Lookup:
@@ -183,11 +181,16 @@ class Context:
         prefix = word.prefix
         if prefix and (alike := self._stems_with(prefix)):
             return alike
-        if not is_spellable(word.stem):
-            return ()
+        return self._misspelt(word.stem)
+
+    def has(self, word: str) -> bool:
+        """Whether a stem is there, letter for letter or misspelt."""
+        return word in self.holders or bool(self._misspelt(word))
+
+    def _misspelt(self, word: str) -> Sequence[str]:
         if self._spellable is None:
             self._spellable = spellable(self.holders)
-        return nearly_spelt(word.stem, self._spellable)
+        return nearly_spelt(word, self._spellable)
 
     def rarity(self, units: Sequence[int]) -> float:
         """Weight of a word by how few sentences hold it: log(1 + sentences / holders)."""
@@ -221,15 +224,6 @@ def read_context(passages: Iterable[str]) -> Context:
     return context
 
 
-def common_length(claim: Sequence[str], sentence: Iterable[str]) -> int:
-    """Length, in words, of the longest common subsequence of stems.
-
-    Source:
-        Bit-parallel algorithm: Hyyrö, "Bit-parallel LCS-length computation revisited", 2004.
-    """
-    return _common_length(_places(claim), len(claim), sentence)
-
-
 @dataclass(frozen=True, slots=True)
 class SentenceScores:
     """How much of a claim each sentence of a context holds."""
@@ -251,11 +245,11 @@ class SentenceScores:
         units only those with most weight.
         """
         candidates = sorted(numbers, key=lambda number: (-self.held[number], number))[:_COMPARED]
-        places, count = _places(self._stems), len(self._stems)
+        places, count = places_of(self._stems), len(self._stems)
         units = self._context.units
         worths = {}
         for number in candidates:
-            order = _common_length(places, count, units[number].stems) / count
+            order = common_length(places, count, units[number].stems) / count
             beside = self._held_beside(number)
             worth = self.held[number] + _NEIGHBOUR_WEIGHT * beside + _ORDER_WEIGHT * order
             worths[number] = worth, order
@@ -339,7 +333,7 @@ def holds(units: Sequence[int], number: int) -> bool:
     return place < len(units) and units[place] == number
 
 
-def _places(stems: Sequence[str]) -> dict[str, int]:
+def places_of(stems: Sequence[str]) -> dict[str, int]:
     """Stem to the positions it stands at, as bits."""
     places: dict[str, int] = {}
     for position, each in enumerate(stems):
@@ -347,7 +341,17 @@ def _places(stems: Sequence[str]) -> dict[str, int]:
     return places
 
 
-def _common_length(places: Mapping[str, int], count: int, sentence: Iterable[str]) -> int:
+def common_length(places: Mapping[str, int], count: int, sentence: Iterable[str]) -> int:
+    """Length, in words, of the longest common subsequence of a claim's stems and a sentence's.
+
+    Args:
+        places: What `places_of` says of the claim.
+        count: How many words the claim has.
+        sentence: Stems of the sentence.
+
+    Source:
+        Bit-parallel algorithm: Hyyrö, "Bit-parallel LCS-length computation revisited", 2004.
+    """
     everything = (1 << count) - 1
     row = everything
     for each in sentence:

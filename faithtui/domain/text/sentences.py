@@ -289,6 +289,10 @@ _REFUSAL: Final = re.compile(
     r"|^(?:unfortunately,?\s+)?(?:I apologi[sz]e|my apologies|sorry)\b",
     re.IGNORECASE,
 )
+_IN_REFUSALS: Final = (
+    "no", "n't", "n’t", "never", "unable", "afraid", "sorry", "insufficient", "apolog"
+)  # fmt: skip
+"""What every refusal holds at least one of; most sentences need not be searched for the rest."""
 _GOES_ON: Final = re.compile(r"[,;]\s*(?:but|however|yet|it|they|he|she|you)\b", re.IGNORECASE)
 """Behind a refusal: "the text gives no date, but it names the place" states something after all."""
 _CHAT: Final = re.compile(
@@ -311,7 +315,9 @@ def _kind(sentence: str) -> SentenceKind:
     bare = sentence.strip().strip(_CLOSERS)
     if sentence.rstrip(_CLOSERS).endswith(_QUESTION_MARKS):
         return SentenceKind.QUESTION
-    refusals = list(_REFUSAL.finditer(bare))
+    lower = bare.lower()
+    may_refuse = any(each in lower for each in _IN_REFUSALS)
+    refusals = list(_REFUSAL.finditer(bare)) if may_refuse else []
     if refusals and not _GOES_ON.search(bare, refusals[-1].end()):
         return SentenceKind.REFUSAL
     if bare.endswith((":", "：")) and len(bare.split()) <= _LEAD_IN_WORDS and not _CHAT.match(bare):

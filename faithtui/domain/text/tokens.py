@@ -147,17 +147,20 @@ def read_words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     past = len(text) if end is None else end
     found: list[Word] = []
     pattern = _ASCII_TOKEN if text[start:past].isascii() else _TOKEN
+    is_after_number = False
     for match in pattern.finditer(text, start, past):
         first, last = match.span()
         form = _plain_form(match[0])
-        if form is not None and not (found and found[-1].number is not None):
+        if form is not None and not is_after_number:
             found.append(Word(first, last, *form))
-        elif match["number"] is not None:
+            continue
+        if match["number"] is not None:
             _add_digits(found, text, match, start, past)
         elif match[0].isascii() or not _SPACELESS.search(match[0]):
             _add_word(found, text, first, last, start, past)
         else:
             _add_pairs(found, text, first, last, start, past)
+        is_after_number = found[-1].number is not None
     return found
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.spelling import missing_stems, spelt_alike
+from faithtui.domain.text.spelling import nearly_spelt, spellable
 from faithtui.domain.text.texts import read_text, weights_of
 from tests.effort import times_reading
 
@@ -92,9 +92,12 @@ def test_many_signs_before_a_word_are_read_at_once() -> None:
 
 
 def test_misspelt_words_are_found_and_short_ones_and_numbers_are_not() -> None:
-    assert spelt_alike(["colour"], ["color", "clover"]) == {"colour": frozenset({"color"})}
-    assert spelt_alike(["form", "1987"], ["from", "1986"]) == {}
-    assert missing_stems({"colour", "dog"}, {"color", "cat"}) == {"dog"}
+    assert nearly_spelt("recommend", spellable(["reccommend", "record"])) == ["reccommend"]
+    assert nearly_spelt("form", spellable(["from"])) == []
+    assert nearly_spelt("#1987", spellable(["#1986"])) == []
+    index = read_text("We reccommend it.").index
+    assert index.has("recommend")
+    assert not index.has("record")
 
 
 def test_negations_and_stop_words_weigh_nothing() -> None:

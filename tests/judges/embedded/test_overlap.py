@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.contradictions import ClashKind, find_clash
-from faithtui.domain.text.sentence_index import Context, common_length, read_context
+from faithtui.domain.text.sentence_index import Context, common_length, places_of, read_context
 from faithtui.domain.text.sentences import sentence_spans
 from faithtui.domain.text.tokens import read_stems, read_words, stem
 from faithtui.domain.text.word_lists import IRREGULAR, OPPOSITE_PAIRS
@@ -313,7 +313,7 @@ def test_common_length_is_that_of_the_plain_algorithm(left: str, right: str) -> 
         for column, theirs in enumerate(other):
             same = mine == theirs
             row.append(before[column] + 1 if same else max(before[column + 1], row[column]))
-    assert common_length(one, other) == row[-1]
+    assert common_length(places_of(one), len(one), other) == row[-1]
 
 
 @given(TEXTS)
