@@ -18,10 +18,10 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.units import (
     ClaimColumns,
     ComparedClaims,
-    map_values,
     number_flag,
     number_labels,
-    take_field,
+    read_columns,
+    take_places,
 )
 from faithtui.agreement.statistics import ratings
 from faithtui.agreement.statistics.coefficients import MeasurementLevel
@@ -31,7 +31,6 @@ from faithtui.agreement.statistics.matrices import (
     GroupedMatrix,
     Ints,
     count_matrix,
-    number_keys,
 )
 from faithtui.agreement.statistics.scores import share_difference
 from faithtui.domain.annotations import Action
@@ -50,34 +49,39 @@ class GivenLabels:
     def __init__(self, compared: ComparedClaims) -> None:
         claims, context = compared.all, compared.context
         inside = compared.inside
-        by_claim = [claims.opinions[place] for place in inside.tolist()]
-        numbers = np.fromiter(map(len, by_claim), np.int64, len(by_claim))
+        rows = take_places(claims.rows, inside)
+        by_claim = [row.opinions for row in rows]
+        numbers = np.fromiter(map(len, by_claim), np.int32, len(by_claim))
+        owners = np.repeat(np.arange(len(by_claim), dtype=np.int32), numbers)
         opinions = list(chain.from_iterable(by_claim))
-        owners = np.repeat(np.arange(len(by_claim)), numbers)
+        wanted = ("reviewer", "verdict", "action", "blind", "seconds", "code")
+        columns = read_columns(opinions, Opinion._fields, wanted)
 
-        fields = Opinion._fields
-        orders = np.array(take_field(opinions, fields, "order"), np.int64)
+        orders = np.fromiter((each.order for each in opinions), np.int64, len(opinions))
         self.came: Ints = np.zeros(len(by_claim), np.int64)
         """Place in the log of the last verdict that each claim's consensus rests on."""
         np.maximum.at(self.came, owners, orders)
-        # Of a million opinions hardly any has a code.
-        codes = take_field(opinions, fields, "code")
-        coded = [place for place, code in enumerate(codes) if code is not None]
-        self.codes: list[str] = [codes[place] for place in coded]
-        self.coded: Ints = owners[coded]
+        codes = columns["code"]
+        self.code_names: list[str | None] = codes.names
+        """Different reason codes, None among them."""
+        has_code = codes.flag(lambda code: code is not None)
+        self.codes: Ints = codes.codes[has_code]
+        """Each reason code, by place in `code_names`."""
+        self.coded: Ints = owners[has_code]
         """Place of the claim that each code is about, among those the figures are about."""
-        is_final = map_values(
-            take_field(opinions, fields, "action"), lambda action: action is Action.ADJUDICATED
+        own = np.flatnonzero(
+            columns["action"].flag(lambda action: action is not Action.ADJUDICATED)
         )
-        own = np.flatnonzero(is_final == 0)
-        reviewers, self.names = number_keys(take_field(opinions, fields, "reviewer"))
+        self.names: list[str] = columns["reviewer"].names
+        reviewers = columns["reviewer"].codes
         self.reviewers: Ints = reviewers[own]
         """Who gave each opinion, by place in `names`; words that are no label included."""
-        blind = map_values(take_field(opinions, fields, "blind"), number_flag)
+        blind = columns["blind"].map(number_flag)
         self.blind: Ints = blind[own]
-        self.seconds: Floats = np.array(take_field(opinions, fields, "seconds"), np.float64)[own]
+        seconds = np.array([*columns["seconds"].names, None], np.float64)
+        self.seconds: Floats = seconds[columns["seconds"].codes][own]
         """NaN where none were taken."""
-        verdicts = number_labels(take_field(opinions, fields, "verdict"), context.categories)
+        verdicts = number_labels(columns["verdict"], context.categories)
         valid = own[verdicts[own] >= 0]
         self.valid_reviewers: Ints = reviewers[valid]
         """The same of opinions that are a label of the metric."""
@@ -125,8 +129,7 @@ def report_humans(claims: ClaimColumns, context: FigureContext) -> HumanReport |
     The judge does not enter, and every unit counts once: who labels a second time is not drawn by
     the sample's design.
     """
-    numbers = map(len, claims.opinions)
-    several = [claim for claim, number in zip(claims.rows, numbers, strict=True) if number > 1]
+    several = [claim for claim in claims.rows if len(claim.opinions) > 1]
     shared = [
         (claim.group, words) for claim in several if len(words := _list_words(claim, context)) > 1
     ]

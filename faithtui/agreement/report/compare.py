@@ -19,7 +19,7 @@ from faithtui.agreement.report.raters import (
     Repeat,
     Steadiness,
 )
-from faithtui.agreement.report.units import ComparedClaims, number_labels
+from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.statistics.coefficients import AC1, KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure
@@ -153,10 +153,11 @@ class _BothJudges:
         groups, names = number_keys([each.group for each in labelled])
         weights, stratum = np.unique([each.weight for each in labelled], return_inverse=True)
         size = len(categories)
+        place = {name: number for number, name in enumerate(categories)}
         human, a, b = (
-            number_labels(column, categories)
+            np.array([place.get(label, -1) for label in column], np.int64)
             for column in (
-                [each.human for each in labelled],
+                [str(each.human) for each in labelled],
                 [each.a for each in labelled],
                 [each.b for each in labelled],
             )

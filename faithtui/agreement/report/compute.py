@@ -95,7 +95,7 @@ class FigureContext:
         if self.frame is None or units.strata is None:
             return self.count_part(units)
         inside = units.strata >= 0
-        cells = (units.strata * len(self.categories) ** 2 + units.cells)[inside]
+        cells = (units.strata * np.int64(len(self.categories) ** 2) + units.cells)[inside]
         strata, size = len(self.frame.strata), len(self.categories)
         counts = np.bincount(
             cells * units.group_count + units.groups[inside],
@@ -182,9 +182,9 @@ class FigureContext:
         """
         groups, cells = units.groups, units.cells
         size, strata = len(self.categories), len(self.stratum_weights)
-        pairs = groups if part_of is None else part_of * units.group_count + groups
+        pairs = groups if part_of is None else part_of * np.int64(units.group_count) + groups
         if units.strata is not None:
-            cells = units.strata * size**2 + cells
+            cells = units.strata * np.int64(size**2) + cells
         left_out = None if part_of is None else part_of < 0
         if units.strata is not None:
             outside = units.strata < 0
@@ -198,7 +198,7 @@ class FigureContext:
             names, pairs = np.unique(pairs, return_inverse=True)
             count = len(names)
             starts = np.searchsorted(names, starts)
-        found = np.bincount(cells * count + pairs, minlength=strata * size**2 * count)
+        found = np.bincount(cells * np.int64(count) + pairs, minlength=strata * size**2 * count)
         return found.reshape(strata, size, size, count), starts
 
     def weigh_units(self, units: Units) -> Floats:

@@ -1,6 +1,5 @@
 """The figures of claims and of answers: coverage, agreement, detection, the share that passes."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
@@ -33,7 +32,7 @@ from faithtui.agreement.report.model import (
     VerdictCount,
 )
 from faithtui.agreement.report.settings import Level, ReportSettings
-from faithtui.agreement.report.units import DRAWN, ComparedClaims, map_values
+from faithtui.agreement.report.units import DRAWN, ComparedClaims
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import Flags, Ints, number_keys
 from faithtui.agreement.statistics.rates import (
@@ -45,7 +44,6 @@ from faithtui.agreement.statistics.rates import (
     worst_case_bounds,
 )
 from faithtui.domain.estimates import Estimate, Reason, withheld
-from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 
 FiguresT = TypeVar("FiguresT", Agreement, ClassReport, Detection)
@@ -109,26 +107,26 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
     claims, names = compared.all, compared.labels.names
     total = len(claims)
     judge, human = claims.judge, claims.human
-    words = claims.human_words
-    is_unreviewed = map_values(words, lambda word: word is None) == 1
-    not_a_claim = words.count(NOT_A_CLAIM)
+    is_unreviewed = claims.is_unreviewed
+    not_a_claim = total - int(claims.is_fair.sum())
     unreviewed = int(is_unreviewed.sum())
     is_compared = compared.is_compared
     n, usable = int(is_compared.sum()), int((human >= 0).sum())
     agreed = int((is_compared & (judge == human)).sum())
-    states: Counter[LabelState] = Counter()
+    states = dict.fromkeys(LabelState, 0)
     skipped = np.zeros(total, np.bool_)
     if unreviewed:
-        skipped = np.array([each is LabelState.SKIPPED for each in claims.states], np.bool_)
-        states = Counter([claims.states[place] for place in np.flatnonzero(is_unreviewed).tolist()])
+        numbers = np.bincount(claims.states.codes[is_unreviewed]).tolist()
+        states.update(zip(claims.states.names, numbers, strict=False))
+        skipped = claims.states.flag(lambda state: state is LabelState.SKIPPED)
     blind = claims.blind[is_compared]
     return Coverage(
         total=total,
         conversations=claims.conversation_count,
         groups=claims.group_count,
-        rows=int(claims.windows.sum()),
+        rows=int(claims.windows.map(int).sum(dtype=np.int64)),
         compared=n,
-        compared_groups=len(np.unique(claims.groups[is_compared])),
+        compared_groups=int(np.bincount(claims.groups[is_compared]).astype(np.bool_).sum()),
         agreed=agreed,
         overridden=n - agreed,
         unreviewed=unreviewed,
@@ -138,7 +136,7 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         vacuous=0,
         unscored=0,
         missing_verdicts=int((judge < 0).sum()),
-        several_reviewers=int(((claims.reviewers >= 2) & ~is_unreviewed).sum()),
+        several_reviewers=int((claims.has_several_reviewers & ~is_unreviewed).sum()),
         blind=int((blind == 1).sum()),
         shown=int((blind == 0).sum()),
         by_verdict=_count_verdicts(judge, ~is_unreviewed, skipped, names),
@@ -182,7 +180,7 @@ def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> RateUnits:
     """Say of all claims but unfair ones what passes."""
     names, claims = compared.labels.names, compared.all
     passes = np.array([*(name in rule.passing for name in names), -1], np.int64)
-    fair = map_values(claims.human_words, lambda word: word != NOT_A_CLAIM) == 1
+    fair = claims.is_fair
     by_design = compared.design.kind is DesignKind.STRATIFIED
     return RateUnits(
         groups=claims.groups[fair],
@@ -293,9 +291,9 @@ def report_answers(
                 group_count=len(judged_names),
                 strata=_number_passes([said for _, said, _ in judged]),
                 judge=np.array([said == PASS for _, said, _ in judged], np.int64),
-                human=map_values(
-                    [human for *_, human in judged],
-                    lambda human: -1 if human is None else int(human in rule.passing),
+                human=np.array(
+                    [-1 if human is None else int(human in rule.passing) for *_, human in judged],
+                    np.int64,
                 ),
             ),
             design,
@@ -422,7 +420,7 @@ def _count_strata(units: RateUnits, design: DesignReading, labels: Sequence[str]
     if units.drawn is not None:
         is_known = is_known & units.drawn
     inside = strata >= 0
-    pairs = strata * units.group_count + units.groups
+    pairs = strata * np.int64(units.group_count) + units.groups
     counts = [
         np.bincount(pairs[some], minlength=size * units.group_count)
         for some in (inside, inside & is_known, inside & is_known & (human == 1))

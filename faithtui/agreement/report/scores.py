@@ -193,7 +193,7 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
         None where nothing with a confidence is labelled.
     """
     settings, labels = compared.settings, compared.labels.labels
-    stated = np.array(compared.all.confidences, np.float64)[compared.inside]
+    stated = compared.all.confidences[compared.inside]
     weights = compared.context.weigh_units(compared.units)
     known = ~np.isnan(stated) & (weights > 0)
     if not known.any():
@@ -230,7 +230,7 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
 
 def report_consistency(claims: ClaimColumns, level: float) -> Consistency:
     """Count claims in several windows, and those with one label in all of them."""
-    several = claims.windows > 1
+    several = claims.windows.flag(lambda number: number > 1)
     steady = several & claims.is_steady if several.any() else several
     units, hits = (
         np.bincount(claims.groups[each], minlength=claims.group_count) for each in (several, steady)

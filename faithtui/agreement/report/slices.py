@@ -14,12 +14,12 @@ from faithtui.agreement.report.model import (
     Slice,
     SliceRow,
 )
-from faithtui.agreement.report.units import ComparedClaims
+from faithtui.agreement.report.units import ComparedClaims, take_places
 from faithtui.agreement.sampling.stopping import labels_still_needed
 from faithtui.agreement.statistics import detection
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.figures import estimate_each_group, estimate_figure
-from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints, number_keys
+from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints
 from faithtui.domain.estimates import Estimate
 
 LEAST = 10
@@ -45,21 +45,23 @@ def break_down(
     """
     context, units, inside = compared.context, compared.units, compared.inside
     claims = compared.all
-    places = inside.tolist()
-    keys, key_names = number_keys([claims.keys[place] for place in places])
-    turns, turn_numbers = number_keys([claims.turns[place] for place in places])
-    windows, window_numbers = number_keys(claims.windows[inside].tolist())
-    codes, code_names = number_keys(given.codes)
+    turns, windows = claims.turns, claims.windows
     coded = units.take(given.coded)
     found = (
-        _break_by_conversation(keys, key_names, units, context),
-        _break(Slice.TURN, turns, [f"turn {each + 1}" for each in turn_numbers], units, context),
+        _break_by_conversation(claims.keys.codes[inside], claims.keys.names, units, context),
+        _break(
+            Slice.TURN,
+            turns.codes[inside],
+            [f"turn {each + 1}" for each in turns.names],
+            units,
+            context,
+        ),
         _break_by_verdict(compared),
-        _break(Slice.WINDOWS, windows, window_numbers, units, context),
+        _break(Slice.WINDOWS, windows.codes[inside], windows.names, units, context),
         _leave_whole(Slice.METRIC, metric, compared),
         _leave_whole(Slice.MODEL, model, compared),
         _break(Slice.RATER, given.valid_reviewers, given.names, given.units, context),
-        _break(Slice.CODE, codes, code_names, coded, context),
+        _break(Slice.CODE, given.codes, given.code_names, coded, context),
     )
     return tuple(each for each in found if each.rows or each.suppressed)
 
@@ -143,7 +145,7 @@ def _break_by_conversation(
             worst, counted, used, *columns, strict=True
         )
     ]
-    few = int((sizes < LEAST).sum())
+    few = int(((sizes > 0) & (sizes < LEAST)).sum())
     return Breakdown(Slice.CONVERSATION, _put_worst_first(rows), few, len(enough) - len(rows))
 
 
@@ -192,8 +194,9 @@ def report_progress(compared: ComparedClaims, given: GivenLabels) -> ProgressRep
     wanted = compared.settings.target
     looks = _choose_looks(len(units))
     # Claims that were labelled at once are in the order of their numbers.
-    numbers = [compared.all.rows[place].claim for place in compared.inside.tolist()]
-    order = np.lexsort((np.array(numbers, np.int64), given.came))
+    labelled = take_places(compared.all.rows, compared.inside)
+    numbers = np.fromiter((each.claim for each in labelled), np.int64, len(labelled))
+    order = np.lexsort((numbers, given.came))
     wholes = context.count_growing(units, order, looks) or [compared.part]
     last = estimate_figure(KAPPA, wholes[-1], level)
     name, statistic = "cohen_kappa", KAPPA

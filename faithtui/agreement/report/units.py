@@ -5,23 +5,17 @@ A report looks at one field of a million claims at a time.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
-from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from faithtui.agreement.labelled_units import (
-    ClaimReading,
-    DesignKind,
-    DesignReading,
-    LabelState,
-    Opinion,
-)
+from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignReading
 from faithtui.agreement.report.compute import FigureContext, Frame, Units
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.statistics.matrices import Flags, GroupedMatrix, Ints, number_keys
+from faithtui.agreement.statistics.matrices import Flags, Floats, GroupedMatrix, Ints
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.label_sets import LabelSet, Polarity
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 
 ValueT = TypeVar("ValueT")
 
@@ -29,25 +23,97 @@ DRAWN = (DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.CLUSTER)
 """Designs that rest on a random sample."""
 
 
-def take_field(rows: Sequence[tuple[Any, ...]], fields: Sequence[str], name: str) -> list[Any]:
-    """Take one field of rows."""
-    return list(map(itemgetter(fields.index(name)), rows))
+_AT_ONCE = 10_000
+"""Rows that are taken apart together: they stay in the processor's cache for all their fields."""
 
 
-def map_values(values: Sequence[ValueT], to_number: Callable[[ValueT], int]) -> Ints:
-    """Turn values of which few are different into numbers; shape (values,)."""
-    codes, names = number_keys(values)
-    return np.array([to_number(name) for name in names], np.int64)[codes]
+class Column:
+    """Values of one field, numbered by their first occurrence."""
+
+    __slots__ = ("_numbers", "_parts")
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._parts: list[npt.NDArray[np.integer[Any]]] = []
+
+    def add(self, values: Sequence[Hashable]) -> None:
+        """Add the values of some more rows."""
+        numbers = self._numbers
+        for value in dict.fromkeys(values):
+            numbers.setdefault(value, len(numbers))
+        if len(numbers) == 1:
+            self._parts.append(np.zeros(len(values), np.uint8))
+        elif len(numbers) <= 256:
+            # Twice as fast as an iterator, and an eighth of the memory.
+            codes = bytes(map(numbers.__getitem__, values))
+            self._parts.append(np.frombuffer(codes, np.uint8))
+        else:
+            codes32 = np.fromiter(map(numbers.__getitem__, values), np.int32, len(values))
+            self._parts.append(codes32)
+
+    @property
+    def names(self) -> list[Any]:
+        """The different values; the place of each is its number."""
+        return list(self._numbers)
+
+    @property
+    def codes(self) -> npt.NDArray[np.integer[Any]]:
+        """Number of each value; shape (values,)."""
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate(self._parts) if self._parts else np.zeros(0, np.uint8)]
+        return self._parts[0]
+
+    def map(self, to_number: Callable[[Any], int]) -> Ints:
+        """Turn the values into numbers that fit 32 bits; shape (values,)."""
+        table = np.array([to_number(name) for name in self._numbers], np.int32)
+        return table[self.codes] if len(table) else np.zeros(0, np.int32)
+
+    def flag(self, is_set: Callable[[Any], bool]) -> Flags:
+        """Say of each value whether a condition holds; shape (values,)."""
+        return self.map(is_set).astype(np.bool_)
 
 
-def number_labels(values: Sequence[Hashable], labels: Sequence[str]) -> Ints:
+def read_columns(
+    rows: Sequence[tuple[Any, ...]], fields: Sequence[str], wanted: Sequence[str]
+) -> dict[str, Column]:
+    """Take rows apart.
+
+    Args:
+        rows: All of one kind.
+        fields: Names of their fields.
+        wanted: Fields to take.
+    """
+    found = {name: Column() for name in wanted}
+    places = [(fields.index(name), found[name]) for name in wanted]
+    for start in range(0, len(rows), _AT_ONCE):
+        columns = list(zip(*rows[start : start + _AT_ONCE], strict=True))
+        for place, column in places:
+            column.add(columns[place])
+    return found
+
+
+def number_labels(column: Column, labels: Sequence[str]) -> Ints:
     """Give the place of each label; -1 for what is no label. Shape (values,)."""
-    place: Mapping[Hashable, int] = {name: number for number, name in enumerate(labels)}
-    return map_values(values, lambda name: place.get(name, -1))
+    place = {name: number for number, name in enumerate(labels)}
+    return column.map(lambda name: place.get(name, -1))
+
+
+def take_places(values: Sequence[ValueT], places: Ints) -> Sequence[ValueT]:
+    """Take values by their places, rising; all of them are not copied."""
+    if len(places) == len(values):
+        return values
+    return [values[place] for place in places.tolist()]
+
+
+_FIELDS = (
+    *("group", "conversation", "key", "turn", "judge", "human", "reviewers", "windows", "blind"),
+    "confidence",
+)
+"""Fields of `ClaimReading` that every report looks at."""
 
 
 class ClaimColumns:
-    """Claims by field; a column is made when it is first looked at.
+    """Claims by field.
 
     Args:
         rows: Claims.
@@ -57,101 +123,106 @@ class ClaimColumns:
     def __init__(self, rows: Sequence[ClaimReading], labels: Sequence[str]) -> None:
         self.rows = rows
         self.labels = labels
-
-    def _take(self, name: str) -> list[Any]:
-        return take_field(self.rows, ClaimReading._fields, name)
+        self._columns = read_columns(
+            rows,
+            ClaimReading._fields,
+            _FIELDS,
+        )
 
     def __len__(self) -> int:
         """Count them."""
         return len(self.rows)
 
-    @cached_property
-    def _numbered_groups(self) -> tuple[Ints, list[str]]:
-        return number_keys(self._take("group"))
+    def _read(self, name: str) -> Column:
+        """Take a field that most reports do not look at."""
+        if name not in self._columns:
+            self._columns |= read_columns(self.rows, ClaimReading._fields, (name,))
+        return self._columns[name]
 
     @property
     def groups(self) -> Ints:
         """Number of each claim's group, from 0."""
-        return self._numbered_groups[0]
+        return self._columns["group"].codes
 
-    @property
+    @cached_property
     def group_count(self) -> int:
         """Number of groups."""
-        return len(self._numbered_groups[1])
+        return len(self._columns["group"].names)
 
-    @cached_property
+    @property
     def conversation_count(self) -> int:
         """Number of conversations."""
-        return len(set(self._take("conversation")))
+        return len(self._columns["conversation"].names)
 
-    @cached_property
-    def keys(self) -> list[str]:
+    @property
+    def keys(self) -> Column:
         """Key of each claim's conversation."""
-        return self._take("key")
+        return self._columns["key"]
 
-    @cached_property
-    def turns(self) -> list[int]:
+    @property
+    def turns(self) -> Column:
         """Turn of each claim."""
-        return self._take("turn")
+        return self._columns["turn"]
 
     @cached_property
     def judge(self) -> Ints:
         """Place of the judge's label; -1: none."""
-        return number_labels(self._take("judge"), self.labels)
-
-    @cached_property
-    def human_words(self) -> list[str | None]:
-        """What people say of each."""
-        return self._take("human")
+        return number_labels(self._columns["judge"], self.labels)
 
     @cached_property
     def human(self) -> Ints:
         """Place of people's label; -1: none, or another word."""
-        return number_labels(self.human_words, self.labels)
+        return number_labels(self._columns["human"], self.labels)
 
     @cached_property
-    def windows(self) -> Ints:
+    def is_unreviewed(self) -> Flags:
+        """Whether people said nothing."""
+        return self._columns["human"].flag(lambda word: word is None)
+
+    @cached_property
+    def is_fair(self) -> Flags:
+        """Whether people do not call it unfair."""
+        return self._columns["human"].flag(lambda word: word != NOT_A_CLAIM)
+
+    @property
+    def windows(self) -> Column:
         """Windows that hold each claim."""
-        return np.fromiter(self._take("windows"), np.int64, len(self.rows))
+        return self._columns["windows"]
 
-    @cached_property
+    @property
     def is_steady(self) -> Flags:
         """Whether the judge said the same in all windows."""
-        return np.array(self._take("steady"), dtype=np.bool_)
+        return self._read("steady").flag(bool)
 
-    @cached_property
-    def reviewers(self) -> Ints:
-        """People with a verdict that counts."""
-        return np.fromiter(self._take("reviewers"), np.int64, len(self.rows))
+    @property
+    def has_several_reviewers(self) -> Flags:
+        """Whether two people or more gave a verdict that counts."""
+        return self._columns["reviewers"].flag(lambda number: number >= 2)
 
-    @cached_property
+    @property
     def blind(self) -> Ints:
         """1: all verdicts were given blind; 0: not all; -1: not known."""
-        return map_values(self._take("blind"), number_flag)
+        return self._columns["blind"].map(number_flag)
 
-    @cached_property
-    def opinions(self) -> list[tuple[Opinion, ...]]:
-        """What each person said of each claim."""
-        return self._take("opinions")
+    @property
+    def confidences(self) -> Floats:
+        """The judge's probability that each is supported; NaN: none."""
+        column = self._columns["confidence"]
+        return np.asarray(np.array([*column.names, None], np.float64)[column.codes])
 
-    @cached_property
-    def confidences(self) -> list[float | None]:
-        """The judge's probability that each is supported."""
-        return self._take("confidence")
-
-    @cached_property
-    def states(self) -> list[LabelState]:
+    @property
+    def states(self) -> Column:
         """How each stands with people."""
-        return self._take("state")
+        return self._read("state")
 
     @cached_property
     def is_drawn(self) -> Flags:
         """Whether each is of the sample."""
-        return np.array([place is not None for place in self._take("position")], dtype=np.bool_)
+        return self._read("position").flag(lambda place: place is not None)
 
     def number_strata(self, names: Sequence[str]) -> Ints:
         """Give the place of each claim's stratum; -1: outside."""
-        return number_labels(self._take("stratum"), names)
+        return number_labels(self._read("stratum"), names)
 
 
 def number_flag(flag: bool | None) -> int:
@@ -210,7 +281,7 @@ class ComparedClaims:
         strata, claims = self.strata, self.all
         inside = (claims.judge >= 0) & (strata >= 0)
         populations = np.bincount(
-            strata[inside] * claims.group_count + claims.groups[inside],
+            strata[inside] * np.int64(claims.group_count) + claims.groups[inside],
             minlength=len(names) * claims.group_count,
         ).reshape(len(names), claims.group_count)
         labelled = strata[self.inside]

@@ -56,7 +56,7 @@ class Resamples:
         if groups.populations is not None:
             flat = np.concatenate([groups.populations, flat])
         parts = flat.T.astype(np.float64)
-        totals = np.empty((len(flat), count), np.int64)
+        totals: Ints = np.empty((len(flat), count), np.int64)
         size, number = len(groups.times), groups.groups
         # Whether kinds or single groups are drawn only changes how long it takes.
         by_kind = size * _FEW_KINDS <= number
@@ -65,7 +65,7 @@ class Resamples:
         for start in range(0, count, at_once):
             rows = min(at_once, count - start)
             if by_kind:
-                kinds = generator.multinomial(number, groups.times / number, size=rows)
+                kinds: Ints = generator.multinomial(number, groups.times / number, size=rows)
             else:
                 kinds = _draw_single_groups(generator, kind_of, rows, size)
             totals[:, start : start + rows] = (kinds.astype(np.float64) @ parts).T
@@ -83,7 +83,7 @@ class Resamples:
             positive: Categories that are put together, and all the others too; None: all stay
                 apart.
         """
-        counts = self.counts
+        counts: Ints = self.counts
         if positive is not None:
             counts = collapse_counts(counts, self.groups.categories, positive)
         return MatrixStack(self.groups.weigh(counts, self.populations))

@@ -16,6 +16,7 @@ from faithtui.agreement.statistics.intervals import Scale, make_estimate
 from faithtui.agreement.statistics.matrices import (
     Floats,
     GroupedMatrix,
+    Ints,
     MatrixStack,
     count_alike,
     count_cells,
@@ -119,7 +120,7 @@ def divide(part: npt.ArrayLike, whole: npt.ArrayLike) -> Floats:
     return np.asarray(part / np.where(divisor == 0, np.nan, divisor))
 
 
-def leave_out(compute: Figure[[]], groups: GroupedMatrix) -> tuple[Floats, npt.NDArray[np.int64]]:
+def leave_out(compute: Figure[[]], groups: GroupedMatrix) -> tuple[Floats, Ints]:
     """Compute a figure without each group.
 
     Returns:
@@ -198,9 +199,7 @@ def estimate_share(flags: Iterable[tuple[str, bool]], level: float = LEVEL) -> E
     return estimate_share_of_counts(counts[1], counts[0] + counts[1], level)
 
 
-def estimate_share_of_counts(
-    hits: npt.NDArray[np.int64], units: npt.NDArray[np.int64], level: float = LEVEL
-) -> Estimate:
+def estimate_share_of_counts(hits: Ints, units: Ints, level: float = LEVEL) -> Estimate:
     """Estimate the share of units with a property, of groups that are counted already.
 
     Args:
